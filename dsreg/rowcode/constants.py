@@ -6,16 +6,26 @@ from typing import Any
 
 
 class Constants:
-    """The constants of one dataset and one side of its conversion.
+    """The constants of one side of a conversion: what a reader or a writer knows before the first row.
 
-    `task` is what a row is for; `columns` maps a format's names to the data's columns (unmapped names are absent);
-    `tags` are LlamaFactory's seven role and key names; `options` are the format's own settings.
+    `task` is what a row is for; `columns` maps a format's names to the data's columns (an unmapped name is absent);
+    `extras` maps further columns of the data to the names they are carried under; `tags` are LlamaFactory's seven key
+    and role names; `options` are the format's own settings, complete with their defaults.
     """
 
-    __slots__ = ("columns", "options", "tags", "task")
+    __slots__ = ("columns", "extras", "options", "tags", "task", "used")
 
-    def __init__(self, task: str, columns: dict[str, str], tags: dict[str, str], options: dict[str, Any]) -> None:
+    def __init__(
+        self,
+        task: str,
+        columns: dict[str, str] | None = None,
+        extras: dict[str, str] | None = None,
+        tags: dict[str, str] | None = None,
+        options: dict[str, Any] | None = None,
+    ) -> None:
         self.task = task
-        self.columns = columns
-        self.tags = tags
-        self.options = options
+        self.columns = columns or {}
+        self.extras = extras or {}
+        self.tags = tags or {}
+        self.options = options or {}
+        self.used = frozenset(self.columns.values())

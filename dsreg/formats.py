@@ -1,0 +1,194 @@
+"""The format folders: load them, name them, and answer what can become what."""
+
+from __future__ import annotations
+
+import difflib
+import functools
+import importlib.util
+import sys
+import tomllib
+from collections.abc import Iterable
+from pathlib import Path
+from types import ModuleType
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from dsreg.errors import NotFoundError, RegistryError, UsageError
+from dsreg.tasks import STEPS, Step
+
+if TYPE_CHECKING:
+    from dsreg.manifest import Manifest
+
+Row = dict[str, Any]
+
+
+def templates_dir() -> Path:
+    """The folder of templates: inside the installed package, or beside it in a checkout."""
+    packed = Path(__file__).parent / "templates"
+    return packed if packed.is_dir() else Path(__file__).parent.parent / "templates"
+
+
+class Format:
+    """One format folder: its manifest, and its reader and writer, which are loaded when they are first used."""
+
+    def __init__(self, id: str, folder: Path, manifest: Manifest, *, own: bool) -> None:
+        self.id = id
+        self.folder = folder
+        self.manifest = manifest
+        self.own = own
+        self.reads = (folder / "reader.py").is_file()
+        self.writes = (folder / "writer.py").is_file()
+
+    @functools.cached_property
+    def reader(self) -> ModuleType:
+        """The module of reader.py; raises UsageError for a format that is only a target."""
+        return self._load("reader", self.reads, "is only a target; it cannot be read")
+
+    @functools.cached_property
+    def writer(self) -> ModuleType:
+        """The module of writer.py; raises UsageError for a format that is only a source."""
+        return self._load("writer", self.writes, "is only a source; it cannot be written")
+
+    def part(self, name: str) -> ModuleType | None:
+        """The module of a further file of the folder, such as advise.py, if there is one."""
+        return self._load(name, True, "") if (self.folder / f"{name}.py").is_file() else None
+
+    def _load(self, name: str, there: bool, reason: str) -> ModuleType:
+        if not there:
+            raise UsageError(f"{self.id} {reason}", hint="dsreg formats list")
+        path = self.folder / f"{name}.py"
+        module_name = f"dsreg_formats_{self.id.replace('-', '_')}_{name}"
+        spec = importlib.util.spec_from_file_location(module_name, path)
+        if spec is None or spec.loader is None:
+            raise NotFoundError(f"cannot load {path}")
+        module = importlib.util.module_from_spec(spec)
+        sys.modules[module_name] = module
+        spec.loader.exec_module(module)
+        return module
+
+    def examples(self) -> list[Row]:
+        """The rows of example.jsonl."""
+        import json
+
+        text = (self.folder / "example.jsonl").read_text("utf-8")
+        return [json.loads(line) for line in text.splitlines() if line]
+
+    def task_of(self, columns: Iterable[str], *, ranking: bool | None = None) -> str:
+        """What rows with these columns are for: the first task of the manifest's `needs` that they satisfy.
+
+        `ranking` False rules out preference, as LlamaFactory's flag does. Raises UsageError when nothing fits.
+        """
+        mapped = set(columns)
+        for task, needed in self.manifest.needs.items():
+            if mapped.issuperset(needed) and not (
+                task == "preference" and ranking is False and "sft" in self.manifest.needs
+            ):
+                return task
+        needs = "; ".join(f"{task}: {', '.join(needed)}" for task, needed in self.manifest.needs.items())
+        raise UsageError(f"the columns of this data make no {self.id} rows; needed are {needs}")
+
+
+def load_format(folder: Path, *, own: bool) -> Format:
+    """Load one format folder; raises RegistryError for a manifest that is not right."""
+    from pydantic import ValidationError
+
+    from dsreg.manifest import Manifest
+
+    path = folder / "format.toml"
+    try:
+        manifest = Manifest.model_validate(tomllib.loads(path.read_text("utf-8")))
+    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+        raise RegistryError(f"cannot read the manifest: {error}", where=str(path)) from None
+    except ValidationError as error:
+        first = error.errors()[0]
+        place = ".".join(str(part) for part in first["loc"])
+        raise RegistryError(f"{place}: {first['msg']}", where=str(path)) from None
+    return Format(folder.name, folder, manifest, own=own)
+
+
+@functools.cache
+def built_in() -> dict[str, Format]:
+    """The formats that come with dsreg, by id."""
+    folders = sorted((templates_dir() / "formats").iterdir())
+    return {folder.name: load_format(folder, own=False) for folder in folders if (folder / "format.toml").is_file()}
+
+
+def all_formats(root: Path | None = None) -> dict[str, Format]:
+    """The built-in formats and those of the project at `root`, which cannot take a built-in name."""
+    formats = dict(built_in())
+    own = root / "templates" / "formats" if root else None
+    if own is None or not own.is_dir() or own.resolve() == (templates_dir() / "formats").resolve():
+        return formats
+    for folder in sorted(own.iterdir()):
+        if not (folder / "format.toml").is_file():
+            continue
+        if folder.name in formats:
+            raise RegistryError(f"the format {folder.name} is built in and cannot be replaced", where=str(folder))
+        formats[folder.name] = load_format(folder, own=True)
+    return formats
+
+
+def find_format(id: str, root: Path | None = None) -> Format:
+    """The format of that id; raises NotFoundError with the nearest names."""
+    formats = all_formats(root)
+    if id in formats:
+        return formats[id]
+    near = difflib.get_close_matches(id, formats, 1)
+    hint = f"did you mean `{near[0]}`?" if near else "dsreg formats list"
+    raise NotFoundError(f"there is no format `{id}`; known are {', '.join(formats)}", hint=hint)
+
+
+class Way(NamedTuple):
+    """How rows of one task reach a target: the target's task, and the steps between; no step means none is needed."""
+
+    task: str
+    steps: list[Step]
+
+
+def ways(task: str, target: Format) -> list[Way]:
+    """All ways for rows of a task to become the target's, the ones without a choice first."""
+    tasks = target.manifest.tasks
+    if task in tasks:
+        return [Way(task, [])]
+    found = [Way(to, STEPS[task, to]) for to in tasks if (task, to) in STEPS]
+    return sorted(found, key=lambda way: way.steps[0].take != "")
+
+
+def choose_way(task: str, target: Format, take: str | None) -> tuple[str, Step | None]:
+    """The target's task and the step to it, under the user's `--take`; raises UsageError naming what would do."""
+    found = ways(task, target)
+    for way in found:
+        if not way.steps:
+            return way.task, None
+        for step in way.steps:
+            if step.take == (take or ""):
+                return way.task, step
+    choices = [step.take for way in found for step in way.steps if step.take]
+    if choices:
+        said = f"--take {take} does not apply" if take else "a choice is needed"
+        raise UsageError(
+            f"{task} rows can become {target.id} only by choosing an answer; {said}",
+            hint=" or ".join(f"--take {choice}" for choice in dict.fromkeys(choices)),
+        )
+    fit = ", ".join(f.id for f in built_in().values() if f.writes and task in f.manifest.tasks)
+    raise UsageError(f"{task} rows cannot become {target.id}", hint=f"targets that fit: {fit}")
+
+
+def options_of(format: Format, side: str, given: dict[str, Any]) -> dict[str, Any]:
+    """The settings of one side of a format, complete with defaults; `given` may hold other formats' as well.
+
+    Raises UsageError for a value that is not among the choices or of the wrong type.
+    """
+    options = {}
+    for name, option in format.manifest.options.items():
+        if option.side != side:
+            continue
+        value = given.get(name, option.default)
+        if isinstance(option.default, bool) and isinstance(value, str):
+            value = {"true": True, "false": False}.get(value.lower(), value)
+        elif isinstance(option.default, int) and isinstance(value, str) and value.lstrip("-").isdigit():
+            value = int(value)
+        if (option.choices and value not in option.choices) or type(value) is not type(option.default):
+            wanted = " | ".join(option.choices) or type(option.default).__name__
+            raise UsageError(f"option {name}={value} of {format.id}: expected {wanted}")
+        options[name] = value
+    return options

@@ -1,0 +1,66 @@
+"""Write Alpaca rows: the last turn as instruction and output, earlier ones as history."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from dsreg.rowcode.constants import Constants
+from dsreg.rowcode.errors import RowError
+from dsreg.rowcode.media import lift_media
+
+
+def write_row(sample: dict[str, Any], c: Constants) -> dict[str, Any]:
+    """The Alpaca row of one sample; raises RowError DS302 where the turns are not question and answer in turn.
+
+    Text keys stand on every row, since LlamaFactory loads through Arrow and reads empty text as none.
+    """
+    messages = sample["messages"]
+    media: dict[str, Any] = {}
+    if any(type(message["content"]) is not str for message in messages):
+        messages, media = lift_media(messages, "messages")
+    output = None
+    if c.task == "sft":
+        if not messages or messages[-1]["role"] != "assistant":
+            raise RowError("DS302", "messages", "the row does not end in an assistant's turn")
+        output, messages = messages[-1]["content"], messages[:-1]
+    row = alpaca_dialogue(messages)
+    if c.task == "kto":
+        output = alpaca_answer(sample, "completion")
+    elif c.task == "prompt":
+        output = sample.get("answer", "")
+    if c.task == "preference":
+        row["chosen"] = alpaca_answer(sample, "chosen")
+        row["rejected"] = alpaca_answer(sample, "rejected")
+    else:
+        row["output"] = output
+    if c.task == "kto":
+        row["kto_tag"] = sample["label"]
+    if sample.get("tools"):
+        row["tools"] = json.dumps(sample["tools"], ensure_ascii=False)
+    row.update(media)
+    return {**sample["extra"], **row} if "extra" in sample else row
+
+
+def alpaca_dialogue(messages: list[dict[str, Any]]) -> dict[str, Any]:
+    """Instruction, input, system and history of the turns before the answer."""
+    system = ""
+    if messages and messages[0]["role"] == "system":
+        system, messages = messages[0]["content"], messages[1:]
+    history = []
+    for i in range(0, len(messages) - 1, 2):
+        question, answer = messages[i], messages[i + 1]
+        if question["role"] != "user" or answer["role"] != "assistant":
+            raise RowError("DS302", f"messages[{i}]", "Alpaca holds only a user's turn and its answer, in turn")
+        history.append([question["content"], answer["content"]])
+    if not len(messages) % 2 or messages[-1]["role"] != "user":
+        raise RowError("DS302", "messages", "Alpaca needs a user's turn before the answer")
+    return {"instruction": messages[-1]["content"], "input": "", "system": system, "history": history}
+
+
+def alpaca_answer(sample: dict[str, Any], key: str) -> str:
+    """The text of a chosen, rejected or labelled answer."""
+    answer = sample[key]
+    if len(answer) != 1 or not isinstance(answer[0]["content"], str):
+        raise RowError("DS302", key, "Alpaca holds one text answer")
+    return answer[0]["content"]

@@ -1,0 +1,47 @@
+"""Write ShareGPT rows in LlamaFactory's own names, under its odd and even rule."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from dsreg.rowcode.constants import Constants
+from dsreg.rowcode.errors import RowError
+from dsreg.rowcode.media import lift_media
+from dsreg.rowcode.turns import write_turns
+
+
+def write_row(sample: dict[str, Any], c: Constants) -> dict[str, Any]:
+    """The ShareGPT row of one sample; raises RowError DS302 where LlamaFactory would drop it.
+
+    `system` and `tools` stand on every row, since LlamaFactory loads through Arrow and reads empty text as none.
+    """
+    messages = sample["messages"]
+    answers = {key: sample[key] for key in ("chosen", "rejected", "completion") if key in sample}
+    media: dict[str, Any] = {}
+    if any(type(message["content"]) is not str for message in messages):
+        messages, media = lift_media(messages, "messages")
+    if c.task == "kto":
+        messages = messages + sample["completion"]
+    system, turns = write_turns(messages, "messages")
+    if len(turns) % 2 != (c.task == "preference") or not turns:
+        last = turns[-1]["from"] if turns else "nothing"
+        raise RowError("DS302", "messages", f"the row ends with `{last}`; LlamaFactory drops such rows")
+    row: dict[str, Any] = {"conversations": turns}
+    if c.task == "preference":
+        row["chosen"] = sharegpt_turn(answers, "chosen")
+        row["rejected"] = sharegpt_turn(answers, "rejected")
+    elif c.task == "kto":
+        row["kto_tag"] = sample["label"]
+    row["system"] = system
+    row["tools"] = json.dumps(sample["tools"], ensure_ascii=False) if sample.get("tools") else ""
+    row.update(media)
+    return {**sample["extra"], **row} if "extra" in sample else row
+
+
+def sharegpt_turn(answers: dict[str, list[dict[str, Any]]], key: str) -> dict[str, Any]:
+    """One answer as an object; LlamaFactory holds a single turn there."""
+    answer = answers[key]
+    if len(answer) != 1:
+        raise RowError("DS302", key, f"{len(answer)} messages; LlamaFactory holds a single turn as {key}")
+    return write_turns([{"role": "user", "content": ""}, *answer], key)[1][-1]
