@@ -1,0 +1,44 @@
+"""What a person should know about a converted file as a whole, whatever its format."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from dsreg.notes import Advice, Notes
+
+LENGTH_BIAS = 1.5
+"""From this ratio of mean lengths on, chosen answers that are longer (or shorter) are worth a word."""
+
+
+def observe_sample(sample: dict[str, Any], row: int, notes: Notes) -> None:
+    """Note what `advise_samples` speaks of: equal and unequally long answers, labels, duplicates are elsewhere."""
+    if "chosen" in sample:
+        chosen, rejected = sample["chosen"], sample["rejected"]
+        if chosen == rejected:
+            notes.see("chosen equals rejected", row)
+        notes.see("chosen characters", row, answer_length(chosen))
+        notes.see("rejected characters", row, answer_length(rejected))
+    elif "label" in sample:
+        notes.see("desirable" if sample["label"] else "undesirable", row)
+
+
+def answer_length(messages: list[dict[str, Any]]) -> int:
+    """The characters of an answer's text."""
+    return sum(len(message["content"]) for message in messages if isinstance(message["content"], str))
+
+
+def advise_samples(notes: Notes) -> Iterator[Advice]:
+    """Advisories on preference pairs and labels."""
+    counts = notes.counts
+    equal = counts["chosen equals rejected"]
+    if equal:
+        row = notes.first["chosen equals rejected"]
+        yield Advice("DS405", f"{equal:,} pairs have the same answer twice, first row {row:,}", "remove those rows")
+    chosen, rejected = counts["chosen characters"], counts["rejected characters"]
+    if chosen and rejected and not 1 / LENGTH_BIAS < chosen / rejected < LENGTH_BIAS:
+        message = f"chosen answers are {chosen / rejected:.2f} times as long as rejected ones; a model may learn the length"
+        yield Advice("DS406", message, "balance the lengths of the answers")
+    if bool(counts["desirable"]) != bool(counts["undesirable"]):
+        only = "desirable" if counts["desirable"] else "undesirable"
+        yield Advice("DS407", f"all labels are {only}: KTO learns from the difference", "add rows of the other kind")

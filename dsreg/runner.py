@@ -1,0 +1,214 @@
+"""Drive rows from their source to their target: every row is used, set aside by a choice, or rejected."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from dsreg.advice import observe_sample
+from dsreg.errors import UsageError
+from dsreg.formats import Format, choose_way, options_of
+from dsreg.notes import Notes
+from dsreg.rowcode.constants import Constants
+from dsreg.rowcode.errors import RowError
+from dsreg.rowcode.pipeline import SetAside, Steps, read_samples
+from dsreg.rows import BadRow, RowStream, open_rows
+from dsreg.source import Source
+from dsreg.tasks import FEATURES, STRIPPABLE, Step
+
+Row = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Choices:
+    """What a user decides about a conversion: `--take`, `--skip`, `--strip`, `--option`, `--text-template`."""
+
+    take: str | None = None
+    skip: frozenset[str] = frozenset()
+    strip: frozenset[str] = frozenset()
+    options: dict[str, Any] = field(default_factory=dict)
+    text_template: Path | None = None
+
+
+@dataclass(frozen=True)
+class Conversion:
+    """A source, a target, and the steps between them; made once, run over all rows."""
+
+    source: Source
+    target: Format
+    steps: Steps
+    step: Step | None
+
+
+@dataclass(frozen=True)
+class Reject:
+    """One row that cannot be used: where it stands, why, and what it is."""
+
+    source: Path
+    row: int
+    line: int | None
+    code: str
+    path: str
+    message: str
+    raw: Any
+
+    def as_json(self) -> Row:
+        """The line of a rejects file."""
+        return {**self.__dict__, "source": str(self.source)}
+
+    def __str__(self) -> str:
+        place = f"{self.source}:{self.line}" if self.line else f"{self.source}: row {self.row}"
+        return f"{place}: {self.code} {f'{self.path}: ' if self.path else ''}{self.message}"
+
+
+@dataclass
+class Tally:
+    """The account of a conversion: read = used + set aside + rejected."""
+
+    read: int = 0
+    written: int = 0
+    aside: Counter[str] = field(default_factory=Counter)
+    rejected: Counter[str] = field(default_factory=Counter)
+    lost_extras: Counter[str] = field(default_factory=Counter)
+    notes: Notes = field(default_factory=Notes)
+
+    @property
+    def used(self) -> int:
+        """Rows that became part of the output."""
+        return self.read - self.aside.total() - self.rejected.total()
+
+    def __str__(self) -> str:
+        aside = ", ".join(f"{count:,} {choice}" for choice, count in self.aside.items())
+        account = f"{self.read:,} read = {self.used:,} used + {self.aside.total():,} set aside"
+        account += f" ({aside})" if aside else ""
+        return f"{account} + {self.rejected.total():,} rejected; {self.written:,} written"
+
+
+def make_conversion(source: Source, target: Format, choices: Choices | None = None) -> Conversion:
+    """Decide how a source becomes a target; raises UsageError before a row is read when it cannot."""
+    choices = choices or Choices()
+    check_feature_names(choices)
+    writer = target.writer
+    task, step = choose_way(source.task, target, choices.take)
+    adapt = step.adapt if step else None
+    if choices.text_template is not None:
+        if task != "pretrain" or source.task == "pretrain":
+            raise UsageError("--text-template only applies where a dialogue becomes pretraining text")
+        from dsreg.text_template import template_step
+
+        adapt = template_step(choices.text_template)
+    constants = Constants(task, target.manifest.columns, options=options_of(target, "write", choices.options))
+    return Conversion(
+        source,
+        target,
+        Steps(
+            read_row=source.format.reader.read_row,
+            source=source.constants,
+            adapt=adapt,
+            take=f"--take {step.take}" if step and step.take else f"{source.task} to {task}",
+            write_row=writer.write_row,
+            target=constants,
+            target_id=target.id,
+            unheld=unheld_features(source, target, task) - choices.strip,
+            skip=choices.skip,
+            strip=choices.strip,
+        ),
+        step,
+    )
+
+
+def check_feature_names(choices: Choices) -> None:
+    """Raise UsageError for a feature that does not exist or cannot be stripped."""
+    for name in sorted(choices.skip | choices.strip):
+        if name not in FEATURES:
+            raise UsageError(f"there is no feature `{name}`", hint=f"features: {', '.join(FEATURES)}")
+    for name in sorted(choices.strip - STRIPPABLE):
+        raise UsageError(f"`{name}` cannot be stripped without breaking the row", hint=f"--skip {name}")
+
+
+def unheld_features(source: Source, target: Format, task: str) -> frozenset[str]:
+    """The features that rows of the source may have and the target cannot hold."""
+    if task == "pretrain":
+        return frozenset()
+    return frozenset(source.format.manifest.supports) - frozenset(target.manifest.supports)
+
+
+def run(
+    conversion: Conversion,
+    write: Callable[[Row], None],
+    reject: Callable[[Reject], None],
+    *,
+    limit: int | None = None,
+) -> Tally:
+    """Convert all rows of a source; `write` gets the rows of the target in order, `reject` what cannot be used.
+
+    A target that must know the whole file first is surveyed in a pass of its own. Raises DataFileError for a file that
+    cannot be read, and RowError when the file as a whole is refused.
+    """
+    survey(conversion, limit)
+    steps, manifest = conversion.steps, conversion.target.manifest
+    write_row, target = steps.write_row, steps.target
+    keeps_extras, named = manifest.extra == "carried", frozenset(manifest.named)
+    advise = conversion.target.part("advise")
+    tally = Tally()
+    for stream, value in stream_rows(conversion.source, limit):
+        tally.read += 1
+        try:
+            if type(value) is BadRow:
+                raise RowError(value.code, value.path, value.message)
+            samples = read_samples(value, steps)
+            rows = [write_row(sample, target) for sample in samples]
+        except RowError as error:
+            tally.rejected[error.code] += 1
+            reject(make_reject(stream, value, error))
+            continue
+        except SetAside as aside:
+            tally.aside[str(aside)] += 1
+            continue
+        for row in rows:
+            tally.written += 1
+            write(row)
+            if advise is not None:
+                advise.observe(row, tally.read, tally.notes, target)
+        for sample in samples:
+            observe_sample(sample, tally.read, tally.notes)
+            if not keeps_extras and "extra" in sample:
+                tally.lost_extras.update(sample["extra"].keys() - named)
+    return tally
+
+
+def survey(conversion: Conversion, limit: int | None) -> None:
+    """Let a writer that must know the whole file first see all samples; it settles its options or refuses the file."""
+    writer, target = conversion.target.writer, conversion.steps.target
+    if not hasattr(writer, "survey") or not writer.survey_needed(target):
+        return
+    notes = Notes()
+    for _, value in stream_rows(conversion.source, limit):
+        try:
+            for sample in read_samples(value, conversion.steps):
+                writer.survey(sample, target, notes)
+        except (RowError, SetAside):
+            continue  # the pass that writes reports it
+    writer.decide(notes, target)
+
+
+def stream_rows(source: Source, limit: int | None = None) -> Iterator[tuple[RowStream, Any]]:
+    """All rows of a source's files in order, each with the stream that knows its place."""
+    unique = source.constants.columns.values()
+    left = limit if limit is not None else -1
+    for path in source.files:
+        with open_rows(path, unique=unique) as stream:
+            for value in stream:
+                if left == 0:
+                    return
+                left -= 1
+                yield stream, value
+
+
+def make_reject(stream: RowStream, value: Any, error: RowError) -> Reject:
+    """The reject of the row that a stream gave last."""
+    raw = value.raw if type(value) is BadRow else value
+    return Reject(stream.path, stream.row, stream.line, error.code, error.path, error.message, raw)
