@@ -1,0 +1,197 @@
+"""Write a conversion to files: the output whole or not at all, the rejects beside it, and a report."""
+
+from __future__ import annotations
+
+import contextlib
+import stat
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from dsreg.advice import advise_samples
+from dsreg.errors import OutputError, RejectsError, UsageError
+from dsreg.notes import Advice
+from dsreg.rowcode.errors import RowError
+from dsreg.rows import open_writer
+from dsreg.runner import Conversion, Reject, Tally, run
+
+SHOWN_REJECTS = 20
+"""How many rejects a report carries; all of them are counted, and written with `skip_invalid`."""
+SUFFIXES = {"json": ".json", "jsonl": ".jsonl", "parquet": ".parquet"}
+
+
+@dataclass
+class Report:
+    """What a conversion did: its account, where things were written, and what is worth knowing."""
+
+    name: str
+    source: list[Path]
+    format: str
+    target: str
+    output: Path | None
+    tally: Tally
+    effect: str = ""
+    rejects: list[Reject] = field(default_factory=list)
+    rejects_path: Path | None = None
+    advice: list[Advice] = field(default_factory=list)
+
+    def as_json(self) -> dict[str, Any]:
+        """The report as JSON-shaped data, for `--json`."""
+        tally = self.tally
+        return {
+            "name": self.name,
+            "source": [str(path) for path in self.source],
+            "format": self.format,
+            "target": self.target,
+            "output": str(self.output) if self.output else None,
+            "read": tally.read,
+            "used": tally.used,
+            "written": tally.written,
+            "set_aside": dict(tally.aside),
+            "rejected": dict(tally.rejected),
+            "rejects": [reject.as_json() for reject in self.rejects],
+            "rejects_path": str(self.rejects_path) if self.rejects_path else None,
+            "effect": self.effect,
+            "lost_extras": dict(tally.lost_extras),
+            "advice": [advice._asdict() for advice in self.advice],
+        }
+
+
+class TooManyRejects(RejectsError):
+    """Rows were rejected and nothing was written; `report` says which."""
+
+    def __init__(self, report: Report) -> None:
+        count = report.tally.rejected.total()
+        super().__init__(
+            f"{report.name} to {report.target}: {count:,} of {report.tally.read:,} rows rejected, nothing written",
+            hint="--skip-invalid writes the others, and the rejects to a file of their own",
+        )
+        self.report = report
+
+
+def container_of(conversion: Conversion, output: Path | None, option: str | None) -> str:
+    """The container to write: what was asked for, what the output's suffix says, or the format's own.
+
+    Raises UsageError for a container that does not exist.
+    """
+    if option is not None:
+        if option not in SUFFIXES:
+            raise UsageError(f"option container={option}: expected {' | '.join(SUFFIXES)}")
+        return option
+    suffixes = [suffix for suffix in output.suffixes if suffix not in (".gz", ".zst")] if output else []
+    by_suffix = {suffix: container for container, suffix in SUFFIXES.items()}
+    return by_suffix.get(suffixes[-1] if suffixes else "", conversion.target.manifest.container)
+
+
+def check_output(output: Path, sources: list[Path], *, ours: bool) -> None:
+    """Refuse an output that would destroy something: an input, a folder, a device, a file that is not `ours`.
+
+    Raises OutputError.
+    """
+    try:
+        status = output.stat()
+    except FileNotFoundError:
+        return
+    except OSError as error:
+        raise OutputError(f"cannot write there: {error.strerror}", where=str(output)) from None
+    if stat.S_ISDIR(status.st_mode):
+        raise OutputError("is a folder, not a file", where=str(output))
+    if not stat.S_ISREG(status.st_mode):
+        raise OutputError("is not a regular file", where=str(output))
+    if any(source.exists() and source.samefile(output) for source in sources):
+        raise OutputError("is the input itself", where=str(output), hint="choose another output with -o")
+    if not ours:
+        raise OutputError("exists and was not written by dsreg", where=str(output), hint="--force overwrites it")
+
+
+def export(
+    conversion: Conversion,
+    output: Path | None,
+    *,
+    container: str | None = None,
+    skip_invalid: bool = False,
+    ours: bool = False,
+    limit: int | None = None,
+    on_row: Callable[[], None] | None = None,
+) -> Report:
+    """Convert a source into a file, or into nothing where `output` is None (a dry run); returns the report.
+
+    The output appears whole under its name or not at all. Raises TooManyRejects when rows were rejected and
+    `skip_invalid` is false, OutputError for a place that cannot be written, DataFileError for a source that cannot be
+    read, UsageError when the file as a whole is refused.
+    """
+    source = conversion.source
+    if output is not None:
+        check_output(output, source.files, ours=ours)
+        output.parent.mkdir(parents=True, exist_ok=True)
+    report = Report(source.name, source.files, source.format.id, conversion.target.id, output, Tally())
+    report.effect = conversion.step.effect if conversion.step else ""
+    with contextlib.ExitStack() as stack:
+        write = stack.enter_context(sink(conversion, output, container))
+        keep = stack.enter_context(reject_sink(report, output if skip_invalid else None))
+        report.tally = run_or_refuse(conversion, write, keep, limit)
+        report.advice = list(advise(conversion, report.tally))
+        if report.tally.rejected and not skip_invalid:
+            raise TooManyRejects(report)
+    return report
+
+
+def run_or_refuse(
+    conversion: Conversion, write: Callable[[Any], None], keep: Callable[[Reject], None], limit: int | None
+) -> Tally:
+    """Run, and name the file when it is refused as a whole."""
+    try:
+        return run(conversion, write, keep, limit=limit)
+    except RowError as error:
+        files = ", ".join(str(path) for path in conversion.source.files)
+        raise UsageError(f"{error.code} {error.message}; the file as a whole is refused", where=files) from None
+
+
+def advise(conversion: Conversion, tally: Tally) -> Iterator[Advice]:
+    """All advisories on a converted file: the general ones, then those of its target."""
+    yield from advise_samples(tally.notes)
+    own = conversion.target.part("advise")
+    if own is not None:
+        yield from own.advise(tally.notes, tally.written, conversion.steps.target)
+
+
+@contextlib.contextmanager
+def sink(conversion: Conversion, output: Path | None, container: str | None) -> Iterator[Callable[[Any], None]]:
+    """Where converted rows go: a file, standard output for "-", or nowhere."""
+    if output is None:
+        yield lambda _: None
+        return
+    schema = None
+    kind = container_of(conversion, output, container)
+    if kind == "parquet" and conversion.target.manifest.parquet:
+        from dsreg.parquet_schema import schema_of
+
+        schema = schema_of(conversion.target.manifest.parquet)
+    with open_writer(output, kind, schema=schema) as writer:
+        yield writer.write
+
+
+@contextlib.contextmanager
+def reject_sink(report: Report, output: Path | None) -> Iterator[Callable[[Reject], None]]:
+    """Where rejects go: into the report, and into a file beside the output that disappears when there are none."""
+    path = output.with_name(f"{output.name}.rejects.jsonl") if output else None
+
+    def remember(reject: Reject) -> None:
+        if len(report.rejects) < SHOWN_REJECTS:
+            report.rejects.append(reject)
+
+    if path is None:
+        yield remember
+        return
+    with open_writer(path, "jsonl") as writer:
+
+        def keep(reject: Reject) -> None:
+            remember(reject)
+            writer.write(reject.as_json())
+
+        yield keep
+    if report.tally.rejected:
+        report.rejects_path = path
+    else:
+        path.unlink(missing_ok=True)
