@@ -1,0 +1,172 @@
+"""Parquet and Arrow: batches of columns, turned into rows of JSON values."""
+
+from __future__ import annotations
+
+import base64
+import json
+import math
+from collections import Counter
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
+from typing import Any
+
+from dsreg.errors import DataFileError
+from dsreg.rowcode.errors import RowError
+from dsreg.rows.bad import NOT_JSON, BadRow
+from dsreg.rows.place import Place
+from dsreg.rows.source import Source
+from dsreg.rows.strict import strict
+
+_BATCH = 512
+
+Convert = Callable[[str, Any], Any]
+"""Takes the path inside the row and a value as pyarrow gives it; returns a JSON value or raises RowError."""
+
+
+def columnar_rows(source: Source, place: Place, container: str) -> Iterator[Any]:
+    """The rows of a Parquet or Arrow file (an IPC file or stream); BadRow where a value has no JSON form."""
+    import pyarrow as pa
+
+    with ExitStack() as stack:
+        try:
+            schema, batches = (_parquet if container == "parquet" else _arrow)(source, stack)
+            _check_names(source, schema.names)
+            converts = {field.name: convert for field in schema if (convert := converter(field.type))}
+            for batch in batches:
+                for start in range(0, batch.num_rows, _BATCH):
+                    rows = batch.slice(start, _BATCH).to_pylist()
+                    yield from place.over([_row(row, converts) for row in rows] if converts else rows, _no_line)
+        except (pa.ArrowException, OSError) as e:
+            message = f"the {container} file is broken: {str(e).splitlines()[0]}"
+            raise DataFileError(message, where=source.name, hint="fetch or write the file again") from e
+
+
+def _no_line(index: int) -> None:
+    return None
+
+
+def _parquet(source: Source, stack: ExitStack) -> tuple[Any, Iterator[Any]]:
+    import pyarrow.parquet as pq
+
+    file = stack.enter_context(pq.ParquetFile(source.path))
+    return file.schema_arrow, file.iter_batches(batch_size=_BATCH)
+
+
+def _arrow(source: Source, stack: ExitStack) -> tuple[Any, Iterator[Any]]:
+    import pyarrow as pa
+
+    data = stack.enter_context(pa.memory_map(str(source.path)))
+    if source.raw_head.startswith(b"ARROW1"):
+        file = stack.enter_context(pa.ipc.open_file(data))
+        return file.schema, (file.get_batch(i) for i in range(file.num_record_batches))
+    stream = stack.enter_context(pa.ipc.open_stream(data))
+    return stream.schema, iter(stream)
+
+
+def _check_names(source: Source, names: list[str]) -> None:
+    twice = [name for name, count in Counter(names).items() if count > 1]
+    if twice:
+        raise DataFileError(f"two columns are called `{twice[0]}`", where=source.name)
+
+
+def _row(row: dict[str, Any], converts: dict[str, Convert]) -> Any:
+    try:
+        return {name: convert(name, v) if (convert := converts.get(name)) else v for name, v in row.items()}
+    except RowError as e:
+        return BadRow(e.code, e.path, e.message, json.dumps(row, ensure_ascii=False, default=str))
+
+
+def converter(kind: Any) -> Convert | None:
+    """What to do with the values of an Arrow type; None where pyarrow's Python value is a JSON value already."""
+    import pyarrow.types as t
+
+    if getattr(kind, "extension_name", None) == "arrow.json":
+        return _json
+    if getattr(kind, "extension_name", None) is not None:
+        return converter(kind.storage_type)
+    if t.is_dictionary(kind):
+        return converter(kind.value_type)
+    for check, convert in _leaves(t):
+        if check(kind):
+            return convert
+    if t.is_struct(kind):
+        return _struct({field.name: c for field in kind if (c := converter(field.type))})
+    if t.is_map(kind):
+        return _map(converter(kind.item_type))
+    return _list(converter(kind.value_type)) if hasattr(kind, "value_type") else None
+
+
+def _leaves(t: Any) -> list[tuple[Callable[[Any], bool], Convert]]:
+    return [
+        (t.is_floating, _float),
+        (t.is_temporal, _time),
+        (t.is_decimal, _decimal),
+        (lambda kind: t.is_binary(kind) or t.is_large_binary(kind) or t.is_fixed_size_binary(kind), _bytes),
+        (lambda kind: getattr(t, "is_binary_view", lambda _: False)(kind), _bytes),
+    ]
+
+
+def _float(path: str, value: Any) -> Any:
+    if value is not None and not math.isfinite(value):
+        raise RowError(NOT_JSON, path, f"{value} is not JSON")
+    return value
+
+
+def _time(path: str, value: Any) -> Any:
+    """ISO text; a duration in seconds."""
+    if value is None:
+        return None
+    return value.isoformat() if hasattr(value, "isoformat") else value.total_seconds()
+
+
+def _decimal(path: str, value: Any) -> Any:
+    """A whole number as an integer, another as its exact text: a double could not hold it."""
+    if value is None:
+        return None
+    return int(value) if value == value.to_integral_value() else str(value)
+
+
+def _bytes(path: str, value: Any) -> Any:
+    if value is None:
+        return None
+    try:
+        return value.decode()
+    except UnicodeDecodeError:
+        shown = base64.b64encode(value[:12]).decode()
+        raise RowError(NOT_JSON, path, f"{len(value):,} bytes that are no text (base64 {shown}…)") from None
+
+
+def _json(path: str, value: Any) -> Any:
+    if value is None:
+        return None
+    try:
+        return strict(value.encode())
+    except ValueError as e:
+        if isinstance(e, RowError):
+            raise
+        raise RowError(NOT_JSON, path, f"the JSON in this column is broken: {e}") from None
+
+
+def _struct(inner: dict[str, Convert]) -> Convert | None:
+    def convert(path: str, value: Any) -> Any:
+        if value is None:
+            return None
+        return {k: inner[k](f"{path}.{k}", v) if k in inner else v for k, v in value.items()}
+
+    return convert if inner else None
+
+
+def _list(inner: Convert | None) -> Convert | None:
+    if inner is None:
+        return None
+    return lambda path, value: None if value is None else [inner(f"{path}[{i}]", v) for i, v in enumerate(value)]
+
+
+def _map(inner: Convert | None) -> Convert:
+    def convert(path: str, value: Any) -> Any:
+        if value is None:
+            return None
+        pairs = [(k if isinstance(k, str) else str(k), v) for k, v in value]
+        return {k: inner(f"{path}.{k}", v) if inner else v for k, v in pairs}
+
+    return convert

@@ -1,0 +1,115 @@
+"""JSON Lines and plain text: one row per line."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import partial
+from operator import add
+from pathlib import Path
+from typing import Any
+
+import orjson
+
+from dsreg.errors import DataFileError
+from dsreg.rows.decode import Decoder, has_long_integer
+from dsreg.rows.encoding import not_utf8, refuse_other_encoding
+from dsreg.rows.place import Place
+from dsreg.rows.source import BLOCK, MAX_ROW, Source
+
+
+def jsonl_blocks(path: Path, size: int = BLOCK) -> Iterator[tuple[bytes, int]]:
+    """Cut a file into blocks of whole lines: (bytes, number of the first line). Only `\\n` ends a line."""
+    line = 1
+    with Source(path) as source:
+        for block in whole_lines(source, size):
+            yield block, line
+            line += block.count(b"\n")
+
+
+def whole_lines(source: Source, size: int = BLOCK) -> Iterator[bytes]:
+    """The blocks of `jsonl_blocks`, uncounted. Raises DataFileError for a line longer than MAX_ROW."""
+    parts: list[bytes] = []
+    held = 0
+    while chunk := source.read(size):
+        cut = chunk.rfind(b"\n") + 1
+        if cut:
+            parts.append(chunk[:cut])
+            yield b"".join(parts)
+            parts, held = [], 0
+        parts.append(chunk[cut:])
+        held += len(chunk) - cut
+        if held > MAX_ROW:
+            message = f"a line is longer than {MAX_ROW >> 20} MiB"
+            raise DataFileError(message, where=source.name, hint="is this one row per line, and text at all?")
+    if held:
+        yield b"".join(parts)
+
+
+def jsonl_rows(source: Source, decoder: Decoder, place: Place, size: int = BLOCK) -> Iterator[Any]:
+    """The value of every line that is not blank, or a BadRow."""
+    loads, plain = orjson.loads, not decoder.unique
+    line = 1
+    for block in whole_lines(source, size):
+        lines = split(block)
+        items = place.over(lines, partial(add, line))
+        if line == 1:
+            refuse_other_encoding(block, lines, source.name)
+        if plain and not has_long_integer(block):
+            for raw in items:
+                try:
+                    value = loads(raw)
+                except orjson.JSONDecodeError:
+                    if not raw.strip():
+                        place.skip()
+                        continue
+                    value = decoder.row_or_bad(raw)
+                yield value
+        else:
+            for _, value in zip(items, _exact(block, lines, decoder), strict=True):
+                if value is _BLANK:
+                    place.skip()
+                else:
+                    yield value
+        line += len(lines)
+
+
+_BLANK = object()
+
+
+def _exact(block: bytes, lines: list[bytes], decoder: Decoder) -> list[Any]:
+    try:
+        rows = [orjson.loads(raw) for raw in lines]
+        if decoder.is_exact(block, rows):
+            return rows
+    except orjson.JSONDecodeError:
+        pass
+    return [decoder.row_or_bad(raw) if raw.strip() else _BLANK for raw in lines]
+
+
+def txt_rows(source: Source, place: Place, size: int = BLOCK) -> Iterator[dict[str, str]]:
+    """{"text": line} for every line, empty ones too; a line keeps all but its end."""
+    line = 1
+    for block in whole_lines(source, size):
+        lines = text_lines(block, line, source.name)
+        for text in place.over(lines, partial(add, line)):
+            yield {"text": text.removesuffix("\r")}
+        line += len(lines)
+
+
+def text_lines(block: bytes, line: int, name: str) -> list[str]:
+    """The lines of a block of whole lines; raises DataFileError where they are not UTF-8."""
+    try:
+        lines = block.decode().split("\n")
+    except UnicodeDecodeError as e:
+        raise not_utf8(block, e.start, line, name) from e
+    if not lines[-1]:
+        lines.pop()
+    return lines
+
+
+def split(block: bytes) -> list[bytes]:
+    """The lines of a block of whole lines, without their ends."""
+    lines = block.split(b"\n")
+    if not lines[-1]:
+        lines.pop()
+    return lines

@@ -1,0 +1,182 @@
+"""Write a file of rows: whole, or not at all."""
+
+from __future__ import annotations
+
+import gzip
+import os
+import secrets
+import stat
+from abc import abstractmethod
+from collections.abc import Iterable
+from contextlib import ExitStack, suppress
+from pathlib import Path
+from types import TracebackType
+from typing import TYPE_CHECKING, Any, BinaryIO, Protocol, cast
+
+from dsreg.errors import OutputError, UsageError
+from dsreg.rows.encode import encode
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+
+class Sink(Protocol):
+    """Lays rows out in an open file."""
+
+    @abstractmethod
+    def write(self, row: dict[str, Any]) -> None:
+        """Add one row."""
+
+    @abstractmethod
+    def finish(self) -> None:
+        """Add what stands after the last row."""
+
+
+class RowWriter:
+    """Takes rows within `with`; the file appears under its name when the block ends well, and never otherwise.
+
+    `rows` is how many were written. Raises OutputError for a row that the container cannot hold, and for the disk.
+    """
+
+    def __init__(self, path: Path, container: str, schema: pa.Schema | None = None) -> None:
+        self.path = path
+        self.rows = 0
+        self._container, self._schema = container, schema
+        self._target = Path(os.path.realpath(path))  # a link stays, what it points to is replaced
+        self._stack = ExitStack()
+
+    def __enter__(self) -> RowWriter:
+        try:
+            self._open()
+        except OSError as e:
+            self._discard()
+            raise self._failed(e) from e
+        except BaseException:
+            self._discard()
+            raise
+        return self
+
+    def _open(self) -> None:
+        if self._target.is_dir():
+            raise OutputError("is a folder", where=str(self.path), hint="name a file in it")
+        if self._target.exists() and not self._target.is_file():
+            raise OutputError("is not a regular file", where=str(self.path))
+        self._target.parent.mkdir(parents=True, exist_ok=True)
+        self._temp = self._target.with_name(f".{self._target.name[:100]}.{secrets.token_hex(4)}.tmp")
+        fd = os.open(self._temp, os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0), 0o666)
+        self._file = self._stack.enter_context(os.fdopen(fd, "wb", buffering=1 << 18))
+        if self._target.exists():
+            os.chmod(self._temp, stat.S_IMODE(self._target.stat().st_mode))  # noqa: PTH101
+        packed = self._stack.enter_context(_packer(self._target.name, self._file))
+        self._sink = _sink(packed, self._container, self._schema, str(self.path))
+
+    def write(self, row: dict[str, Any]) -> None:
+        """Write one row."""
+        try:
+            self._sink.write(row)
+        except OSError as e:
+            raise self._failed(e) from e
+        self.rows += 1
+
+    def write_many(self, rows: Iterable[dict[str, Any]]) -> None:
+        """Write rows one after the other."""
+        for row in rows:
+            self.write(row)
+
+    def __exit__(self, kind: type[BaseException] | None, e: BaseException | None, tb: TracebackType | None) -> None:
+        if e is not None:
+            self._discard()
+            return
+        try:
+            self._commit()
+        except OSError as error:
+            self._discard()
+            raise self._failed(error) from error
+        except BaseException:
+            self._discard()
+            raise
+
+    def _commit(self) -> None:
+        self._sink.finish()
+        keep = os.dup(self._file.fileno())  # closing the stack writes what the packers still hold
+        try:
+            self._stack.close()
+            os.fsync(keep)
+        finally:
+            os.close(keep)
+        os.replace(self._temp, self._target)  # noqa: PTH105
+        with suppress(OSError):  # not every system lets a folder be opened
+            fd = os.open(self._target.parent, os.O_RDONLY)
+            try:
+                os.fsync(fd)
+            finally:
+                os.close(fd)
+
+    def _discard(self) -> None:
+        with suppress(Exception):
+            self._stack.close()
+        if hasattr(self, "_temp"):
+            self._temp.unlink(missing_ok=True)
+
+    def _failed(self, e: OSError) -> OutputError:
+        return OutputError(f"cannot be written: {e.strerror or e}", where=str(self.path))
+
+
+def open_writer(path: Path, container: str, *, schema: pa.Schema | None = None) -> RowWriter:
+    """Write rows as "json" (one array), "jsonl" or "parquet"; JSON is packed where the name ends in .gz or .zst.
+
+    `schema` is for Parquet only, and is otherwise inferred from the first rows. An existing file is replaced
+    at the end. Raises UsageError for another container.
+    """
+    if container not in ("json", "jsonl", "parquet"):
+        raise UsageError(f"cannot write `{container}`", hint="one of json, jsonl, parquet")
+    return RowWriter(Path(path), container, schema)
+
+
+def _packer(name: str, file: BinaryIO) -> BinaryIO:
+    if name.endswith(".gz"):  # no name and no time, so that equal rows make equal files
+        return cast("BinaryIO", gzip.GzipFile(filename="", mode="wb", fileobj=file, mtime=0, compresslevel=6))
+    if name.endswith((".zst", ".zstd")):
+        import zstandard
+
+        return cast("BinaryIO", zstandard.ZstdCompressor().stream_writer(file, closefd=False))
+    return file
+
+
+def _sink(file: BinaryIO, container: str, schema: pa.Schema | None, name: str) -> Sink:
+    if container == "parquet":
+        from dsreg.rows.parquet import ParquetSink
+
+        return ParquetSink(file, schema, name)
+    return JsonSink(file, name) if container == "json" else LinesSink(file, name)
+
+
+class LinesSink:
+    """JSON Lines: one compact object per line."""
+
+    def __init__(self, file: BinaryIO, name: str) -> None:
+        self._write, self._name, self._row = file.write, name, 0
+
+    def write(self, row: dict[str, Any]) -> None:
+        """Add one row."""
+        self._row += 1
+        self._write(encode(row, self._name, self._row) + b"\n")
+
+    def finish(self) -> None:
+        """Nothing stands after the last line."""
+
+
+class JsonSink:
+    """A JSON array with one compact object per line."""
+
+    def __init__(self, file: BinaryIO, name: str) -> None:
+        self._write, self._name, self._row = file.write, name, 0
+
+    def write(self, row: dict[str, Any]) -> None:
+        """Add one row."""
+        self._row += 1
+        self._write((b",\n" if self._row > 1 else b"[\n") + encode(row, self._name, self._row))
+
+    def finish(self) -> None:
+        """Close the array."""
+        self._write(b"\n]\n" if self._row else b"[]\n")
