@@ -1,0 +1,123 @@
+"""The files that follow from a dataset besides its entry: copies for LlamaFactory, converters, descriptors."""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+import json
+import tempfile
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from dsreg.entry import copy_layout, copy_path, copy_task
+from dsreg.errors import RejectsError
+from dsreg.export import TooManyRejects, export
+from dsreg.formats import find_format, templates_dir
+from dsreg.names import stem_of
+from dsreg.registered import source_of, target_options
+from dsreg.runner import Choices, Conversion, make_conversion
+
+if TYPE_CHECKING:
+    from dsreg.model import Dataset
+    from dsreg.project import Root
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """A file that should exist: its path below the project's root and how to make its content.
+
+    `key`, when given, is a fingerprint of everything the content depends on: while it is unchanged and the file is as
+    it was written, `content` is not called.
+    """
+
+    path: str
+    content: Callable[[], bytes]
+    key: str = ""
+
+
+def wanted_files(project: Root, name: str, dataset: Dataset) -> list[Wanted]:
+    """The files to keep beside this dataset: its copy for LlamaFactory, and a converter for each of its `targets`.
+
+    Nothing of this is computed before `content` is called; a missing data file only matters then.
+    """
+    stem = stem_of(name)
+    wanted = []
+    if dataset.llamafactory == "copy":
+        path = project.shown(project.data_dir / copy_path(name))
+        wanted.append(Wanted(path, lambda: copy_bytes(project, name, dataset), copy_key(project, dataset)))
+    for target in dataset.targets or []:
+        content = functools.partial(converter_bytes, project, name, dataset, target)
+        wanted.append(Wanted(f"converters/{stem}_to_{stem_of(target)}.py", content))
+    return wanted
+
+
+def copy_conversion(project: Root, name: str, dataset: Dataset) -> Conversion:
+    """The conversion whose output LlamaFactory reads instead of the data file."""
+    source = source_of(project, name, dataset)
+    target = {"alpaca": "alpaca", "sharegpt": "sharegpt"}[copy_layout(dataset)]
+    if copy_task(dataset) == "pretrain":
+        target = "pretrain"
+    options = (dataset.target or {}).get("llamafactory", {})
+    take = options.get("take") or ("answer" if source.task == "prompt" else None)
+    choices = Choices(
+        take=take, skip=frozenset(options.get("skip", ())), strip=frozenset(options.get("strip", ())), options=options
+    )
+    return make_conversion(source, find_format(target), choices)
+
+
+def copy_bytes(project: Root, name: str, dataset: Dataset) -> bytes:
+    """The copy of a dataset in a layout that LlamaFactory reads, as a JSON array."""
+    conversion = copy_conversion(project, name, dataset)
+    with tempfile.TemporaryDirectory() as folder:
+        output = Path(folder) / "copy.json"
+        try:
+            export(conversion, output, container="json")
+        except TooManyRejects as error:
+            first, count = error.report.rejects[0], error.report.tally.rejected.total()
+            raise RejectsError(
+                f"the copy of {name} for LlamaFactory would lack {count:,} rows; first: {first}",
+                hint=f"dsreg check {name}",
+            ) from None
+        return output.read_bytes()
+
+
+def copy_key(project: Root, dataset: Dataset) -> str:
+    """A fingerprint of all that a copy is made from: the data file as it stands, the TOML, and this code."""
+    path = project.data_dir / (dataset.file_name or "")
+    files = sorted(path.iterdir()) if path.is_dir() else [path]
+    stamps = [(file.name, file.stat().st_size, file.stat().st_mtime_ns) for file in files if file.exists()]
+    text = json.dumps([stamps, dataset.to_toml(), code_fingerprint()], sort_keys=True, default=str)
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+@functools.cache
+def code_fingerprint() -> str:
+    """A fingerprint of the code that rows pass through."""
+    folders = [templates_dir() / "formats", Path(__file__).parent / "rowcode"]
+    files = sorted(file for folder in folders for file in folder.rglob("*") if file.suffix in (".py", ".toml"))
+    digest = hashlib.sha256()
+    for file in files:
+        digest.update(file.read_bytes())
+    return digest.hexdigest()
+
+
+def converter_bytes(project: Root, name: str, dataset: Dataset, target: str) -> bytes:
+    """The standalone script that turns a dataset into a target."""
+    from dsreg.codegen import render_converter
+
+    choices = Choices(options=target_options(project, dataset, target), take=take_of(project, dataset, target))
+    source = source_of(project, name, dataset)
+    return render_converter(make_conversion(source, find_format(target, project.root), choices)).encode()
+
+
+def take_of(project: Root, dataset: Dataset, target: str) -> str | None:
+    """The choice that the registry makes for a target, if it makes one."""
+    take = target_options(project, dataset, target).get("take")
+    return take if isinstance(take, str) else None
+
+
+def count_rows(project: Root, name: str, dataset: Dataset) -> int | None:
+    """The number of rows in a local data file; None where it is not counted."""
+    return None

@@ -1,0 +1,83 @@
+"""Registered datasets as sources: where their rows are and how they are read."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from itertools import islice
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from dsreg.errors import DataFileError, UsageError
+from dsreg.formats import Format, find_format
+from dsreg.rows import BadRow, data_files, open_rows
+from dsreg.source import EXTRAS, Source, columns_in, make_source
+
+if TYPE_CHECKING:
+    from dsreg.model import Dataset
+    from dsreg.project import Root
+
+PEEK_ROWS = 200
+"""How many rows are looked at where a decision needs data."""
+# What LlamaFactory assumes where an entry has no `columns` at all (data/parser.py, DatasetAttr).
+LLAMAFACTORY_COLUMNS = {
+    "alpaca": {"prompt": "instruction", "query": "input", "response": "output"},
+    "sharegpt": {"messages": "conversations"},
+}
+
+
+def peek(files: list[Path], count: int = PEEK_ROWS) -> list[dict[str, Any]]:
+    """The first rows of files that are objects, to decide by; raises DataFileError."""
+    rows: list[dict[str, Any]] = []
+    for path in files:
+        with open_rows(path) as stream:
+            good = (row for row in stream if isinstance(row, dict) and not isinstance(row, BadRow))
+            rows.extend(islice(good, count - len(rows)))
+        if len(rows) >= count:
+            break
+    return rows
+
+
+def files_of(project: Root, name: str, dataset: Dataset) -> list[Path]:
+    """The data files of a dataset; raises UsageError for hub and cloud entries, DataFileError for missing files."""
+    if dataset.file_name is None:
+        raise UsageError(
+            f"{name} is not a local file, so there is nothing to convert here",
+            hint="download it and register the file",
+        )
+    path = project.data_dir / dataset.file_name
+    if not path.exists():
+        raise DataFileError("the data file does not exist", where=project.shown(path), hint=f"dsreg check {name}")
+    return data_files(path)
+
+
+def columns_of(format: Format, dataset: Dataset, files: list[Path]) -> dict[str, str]:
+    """The columns a dataset's rows are read by.
+
+    For LlamaFactory's own layouts its rule holds: a `columns` table is complete, without one its defaults count.
+    """
+    known = {*format.manifest.columns, *EXTRAS}
+    given = {name: column for name, column in (dataset.columns or {}).items() if name in known}
+    if format.id in LLAMAFACTORY_COLUMNS:
+        return given if dataset.columns is not None else LLAMAFACTORY_COLUMNS[format.id]
+    return columns_in(format, peek(files), given)
+
+
+def source_of(project: Root, name: str, dataset: Dataset, options: Mapping[str, Any] | None = None) -> Source:
+    """The source of a registered dataset; raises UsageError, NotFoundError, DataFileError."""
+    format = find_format(dataset.format, project.root)
+    files = files_of(project, name, dataset)
+    own = format.id in LLAMAFACTORY_COLUMNS
+    return make_source(
+        name,
+        format,
+        files,
+        columns_of(format, dataset, files),
+        tags=dataset.tags,
+        ranking=bool(dataset.ranking) if own else None,
+        options={**(dataset.target or {}).get(format.id, {}), **(options or {})},
+    )
+
+
+def target_options(project: Root, dataset: Dataset, target: str) -> dict[str, Any]:
+    """The options of a target: of the project's settings, under those of the dataset."""
+    return {**project.settings.target.get(target, {}), **(dataset.target or {}).get(target, {})}
