@@ -1,0 +1,82 @@
+"""JSON files as `datasets` 4.0 reads them (packaged_modules/json): Arrow in blocks of 10 MiB, else pandas at once."""
+
+from __future__ import annotations
+
+import io
+import json
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.json as paj
+
+from .frames import table_of
+
+CHUNK = 10 << 20  # what the builder reads at a time: the first chunk sets the types
+BLOCK = CHUNK // 32
+
+_TOKEN = re.compile(r'("(?:[^"\\]|\\.)*")|,(\s*)(?=[}])|(?<![\d.eE+-])(-?)0+(?=\d)', re.DOTALL)
+
+
+def read_tables(path: Path) -> Iterator[Any]:
+    """The Arrow tables that the builder makes of one JSON or JSON Lines file, one per 10 MiB.
+
+    Raises ValueError (also as UnicodeDecodeError and pyarrow.ArrowInvalid), TypeError, OverflowError, OSError.
+    """
+    block = BLOCK
+    with path.open("rb") as file:
+        while chunk := file.read(CHUNK):
+            chunk += file.readline()
+            try:
+                table, block = _read_lines(chunk, block)
+            except pa.ArrowInvalid as err:
+                yield _read_whole(path, err)
+                return
+            yield table
+
+
+def _read_lines(chunk: bytes, block: int) -> tuple[Any, int]:
+    """One chunk by Arrow's reader, with larger blocks where an object does not fit one."""
+    while True:
+        try:
+            return paj.read_json(io.BytesIO(chunk), read_options=paj.ReadOptions(block_size=block)), block
+        except (pa.ArrowInvalid, pa.ArrowNotImplementedError) as err:
+            if (isinstance(err, pa.ArrowInvalid) and "straddling" not in str(err)) or block > len(chunk):
+                raise
+            block *= 2
+
+
+def _read_whole(path: Path, first: Exception) -> Any:
+    """The whole file as one JSON document; `first` is Arrow's complaint, told when this fails too."""
+    try:
+        document = parse(path.read_text(encoding="utf-8"))
+    except UnicodeDecodeError:
+        raise
+    except ValueError as err:
+        raise ValueError(f"{first} ({err})") from err
+    return table_of(document)
+
+
+def parse(text: str) -> Any:
+    """A JSON document with the leniency of pandas' parser.
+
+    Control characters in text, a comma before `}`, leading zeros, NaN and Infinity pass; integers beyond 64 bits do
+    not; of equal keys the last wins.
+    """
+    try:
+        return json.loads(text, strict=False, parse_int=_integer)
+    except RecursionError:
+        raise ValueError("Reached object decoding depth limit") from None
+    except ValueError:
+        repaired = _TOKEN.sub(lambda found: found.group(1) or (found.group(2) or "") + (found.group(3) or ""), text)
+        if repaired == text:
+            raise
+        return json.loads(repaired, strict=False, parse_int=_integer)
+
+
+def _integer(digits: str) -> int:
+    if len(digits) > 20 or not -(2**63) <= (value := int(digits)) < 2**64:
+        raise ValueError("Value is too big!")
+    return value

@@ -1,0 +1,242 @@
+"""Loading: the files of an entry as the rows that LlamaFactory's converter sees (data/loader.py, `datasets` 4.0).
+
+Loading is gone through twice: `load` reads everything once, to find out whether it loads and how many rows there
+are; `Loaded.tables` then gives the rows. Small datasets are kept in between, large ones read again, so that memory
+does not grow with the file.
+"""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+
+from . import csvfile, jsonfile
+from .arrowcast import NewColumns, cast_table
+from .outcome import Fatal, Note, Stop
+from .resolve import Entry
+from .sampling import draw
+from .sources import Source, find_source, stop
+from .splits import ranges_of
+
+KEEP_BYTES = 64 << 20
+ROWS_AT_ONCE = 1_000
+TEXT_CHUNK = 10 << 20
+
+
+@dataclass
+class Loaded:
+    """A dataset that loads: its schema, the number of rows, and how to get them."""
+
+    schema: Any
+    num_rows: int
+    tables: Callable[[], Iterator[Any]]
+    notes: list[Note] = field(default_factory=list)
+
+    def rows(self) -> Iterator[dict[str, Any]]:
+        """Every row as a dict of Python values, as `datasets` gives them; keys a row lacked are None."""
+        for table in self.tables():
+            for batch in table.to_batches(max_chunksize=ROWS_AT_ONCE):
+                if batch.num_rows:
+                    yield from _plain(pa.Table.from_batches([batch])).to_pylist()
+
+
+def load(entry: Entry, dataset_dir: Path) -> Loaded | None:
+    """Load the rows of `entry`; None for hub and cloud data, which is not looked at; raises Stop("load")."""
+    if not isinstance(entry.dataset_name, str):
+        message = f"TypeError: __str__ returned non-string (type {type(entry.dataset_name).__name__})"
+        raise stop("source_not_text", message, "file_name")
+    if entry.load_from == "cloud_file" and not entry.dataset_name.startswith(("s3://", "gs://", "gcs://")):
+        message = f"Unsupported protocol in path: {entry.dataset_name}. Use 's3://' or 'gs://'."
+        raise stop("cloud_protocol", message, "cloud_file_name")
+    if entry.load_from not in ("file", "script"):
+        return None
+    if "\0" in entry.dataset_name:
+        raise stop("file_not_found", "ValueError: embedded null byte", "file_name")
+    source = find_source(entry, dataset_dir)
+    loaded = _select(entry, _prepare(source))
+    loaded.notes = [*source.notes, *_date_notes(loaded.schema), *loaded.notes]
+    return loaded
+
+
+@dataclass
+class _Prepared:
+    """All splits after the first reading."""
+
+    schema: Any
+    lengths: dict[str, int]
+    tables: Callable[[str], Iterator[Any]]
+
+
+def _prepare(source: Source) -> _Prepared:
+    """Read every file of every split once, with the types that the first table sets."""
+    schema: Any = None
+    lengths: dict[str, int] = {}
+    kept: dict[str, list[Any]] | None = {}
+    size = 0
+    for split, files in source.splits.items():
+        lengths[split] = 0
+        for file, table in _tables(source.kind, files):
+            if schema is None:
+                schema = table.schema.remove_metadata()
+            table = _cast(table, schema, file)
+            lengths[split] += len(table)
+            size += table.nbytes
+            kept = None if kept is None or size > KEEP_BYTES else kept
+            if kept is not None:
+                kept.setdefault(split, []).append(table)
+        if schema is None:
+            raise stop("no_rows", "An error occurred while generating the dataset: there is nothing in it")
+
+    def tables(split: str) -> Iterator[Any]:
+        if kept is not None:
+            yield from kept.get(split, [])
+        else:
+            for file, table in _tables(source.kind, source.splits[split]):
+                yield _cast(table, schema, file)
+
+    return _Prepared(schema, lengths, tables)
+
+
+def _tables(kind: str, files: list[Path]) -> Iterator[tuple[Path, Any]]:
+    """The tables of the files, each with its file; raises Stop("load") for what cannot be parsed."""
+    for file in files:
+        reader = _READERS[kind](file)
+        while True:
+            try:
+                table = next(reader)
+            except StopIteration:
+                break
+            except (ValueError, TypeError, OverflowError, OSError, pa.ArrowException, RecursionError) as err:
+                message = f"An error occurred while generating the dataset: {err}"
+                raise stop(_reason(err), message, "file_name", file) from err
+            yield file, table
+
+
+def _reason(err: Exception) -> str:
+    """Whether the content is broken or its types change: Arrow says it in words only."""
+    words = ("changed from", "cannot mix", "Expected bytes", "Could not convert", "tried to convert")
+    return "type_change" if any(word in str(err) for word in words) else "file_content"
+
+
+def _cast(table: Any, schema: Any, file: Path) -> Any:
+    try:
+        return cast_table(table, schema)
+    except NewColumns as err:
+        raise stop("schema_lock", f"An error occurred while generating the dataset: {err}", "file_name", file) from err
+    except (TypeError, ValueError, pa.ArrowException) as err:
+        message = f"An error occurred while generating the dataset: {err}"
+        raise stop("schema_lock" if "to null" in message else "type_change", message, "file_name", file) from err
+
+
+def _text_tables(path: Path) -> Iterator[Any]:
+    """Lines of a text file, the empty ones included; text ends are those of Python's universal newlines."""
+    with path.open(encoding="utf-8") as file:
+        while chunk := file.read(TEXT_CHUNK):
+            lines = io.StringIO(chunk + file.readline()).readlines()
+            yield pa.table({"text": pa.array([line.rstrip("\n") for line in lines], pa.string())})
+
+
+def _parquet_tables(path: Path) -> Iterator[Any]:
+    import pyarrow.parquet as pq
+
+    with pq.ParquetFile(path) as file:
+        yield file.schema_arrow.empty_table()
+        for batch in file.iter_batches(batch_size=ROWS_AT_ONCE):
+            yield pa.Table.from_batches([batch])
+
+
+def _arrow_tables(path: Path) -> Iterator[Any]:
+    with path.open("rb") as file:
+        try:
+            reader = pa.ipc.open_stream(file)
+            yield reader.schema.empty_table()
+            yield from (pa.Table.from_batches([batch]) for batch in reader)
+        except pa.ArrowInvalid:
+            reader = pa.ipc.open_file(file)
+            yield reader.schema.empty_table()
+            for at in range(reader.num_record_batches):
+                yield pa.Table.from_batches([reader.get_batch(at)])
+
+
+_READERS: dict[str, Callable[[Path], Iterator[Any]]] = {
+    "json": jsonfile.read_tables,
+    "csv": csvfile.read_tables,
+    "tsv": lambda path: csvfile.read_tables(path, "\t"),
+    "text": _text_tables,
+    "parquet": _parquet_tables,
+    "arrow": _arrow_tables,
+}
+
+
+def _select(entry: Entry, prepared: _Prepared) -> Loaded:
+    """The rows that `split` and `num_samples` leave, in their order."""
+    if not isinstance(entry.split, str | int | float):
+        message = f"AttributeError: `split` is {entry.split!r}, so a dict or list of datasets comes back"
+        raise Stop(Fatal("align", message, "split_not_text", "split"))
+    ranges = ranges_of(str(entry.split), prepared.lengths)
+    rows = sum(stop_at - start for _, start, stop_at in ranges)
+
+    def tables() -> Iterator[Any]:
+        for split, start, stop_at in ranges:
+            yield from _slice(prepared.tables(split), start, stop_at)
+
+    if entry.num_samples is None:
+        return Loaded(prepared.schema, rows, tables)
+    wanted = entry.num_samples
+    if not isinstance(wanted, int):
+        raise stop("num_samples_invalid", f"TypeError: `num_samples` is {wanted!r}, no whole number", "num_samples")
+    if wanted < 0:
+        raise stop("num_samples_invalid", "AssertionError: Sample num mismatched.", "num_samples")
+    note = Note("random_sample", f"{wanted} of {rows} rows, drawn at random", "num_samples")
+    return Loaded(prepared.schema, wanted, lambda: _sample(tables(), rows, wanted, prepared.schema), [note])
+
+
+def _slice(tables: Iterator[Any], start: int, end: int) -> Iterator[Any]:
+    at = 0
+    for table in tables:
+        low, high = max(start - at, 0), min(end - at, len(table))
+        if low < high:
+            yield table.slice(low, high - low)
+        at += len(table)
+        if at >= end:
+            return
+
+
+def _sample(tables: Iterator[Any], rows: int, wanted: int, schema: Any) -> Iterator[Any]:
+    """The drawn rows; a draw needs any row at any time, so the Arrow table is held whole."""
+    whole = pa.concat_tables([schema.empty_table(), *tables])
+    indexes = draw(rows, wanted)
+    for at in range(0, len(indexes), ROWS_AT_ONCE):
+        for index in indexes[at : at + ROWS_AT_ONCE]:
+            yield whole.slice(index, 1)
+
+
+def _plain(table: Any) -> Any:
+    """Nanosecond timestamps as microseconds: Python has no finer ones, and only their kind matters."""
+    if "[ns" not in str(table.schema):
+        return table
+    fields = [field.with_type(_micro(field.type)) for field in table.schema]
+    return table.cast(pa.schema(fields), safe=False)
+
+
+def _micro(kind: Any) -> Any:
+    if pa.types.is_timestamp(kind) and kind.unit == "ns":
+        return pa.timestamp("us", kind.tz)
+    if pa.types.is_list(kind):
+        return pa.list_(_micro(kind.value_type))
+    if pa.types.is_struct(kind):
+        return pa.struct([field.with_type(_micro(field.type)) for field in kind])
+    return kind
+
+
+def _date_notes(schema: Any) -> list[Note]:
+    return [
+        Note("dates_read", f"the text of column {field.name!r} is read as timestamps", field.name)
+        for field in schema
+        if "timestamp" in str(field.type)
+    ]
