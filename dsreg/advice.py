@@ -37,7 +37,9 @@ def advise_samples(notes: Notes) -> Iterator[Advice]:
         yield Advice("DS405", f"{equal:,} pairs have the same answer twice, first row {row:,}", "remove those rows")
     chosen, rejected = counts["chosen characters"], counts["rejected characters"]
     if chosen and rejected and not 1 / LENGTH_BIAS < chosen / rejected < LENGTH_BIAS:
-        message = f"chosen answers are {chosen / rejected:.2f} times as long as rejected ones; a model may learn the length"
+        message = (
+            f"chosen answers are {chosen / rejected:.2f} times as long as rejected ones; a model may learn the length"
+        )
         yield Advice("DS406", message, "balance the lengths of the answers")
     if bool(counts["desirable"]) != bool(counts["undesirable"]):
         only = "desirable" if counts["desirable"] else "undesirable"

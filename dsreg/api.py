@@ -1,0 +1,229 @@
+"""The Python API: what the command line does, for programs. Everything here is re-exported by `dsreg`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from itertools import chain, islice
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from dsreg.detect import Detection, detect
+from dsreg.export import SUFFIXES, Report, container_of, export
+from dsreg.formats import Format, find_format
+from dsreg.lock import record_exports, wrote_export
+from dsreg.names import stem_of
+from dsreg.project import Root, find_root, inside, open_project
+from dsreg.registered import PEEK_ROWS, peek, source_of, target_options
+from dsreg.registry import load, look_up, names
+from dsreg.rowcode.errors import RowError
+from dsreg.rowcode.pipeline import SetAside, convert_row, read_samples
+from dsreg.rows import data_files, open_rows
+from dsreg.runner import Choices, Conversion, make_conversion, stream_rows
+from dsreg.source import Source, make_source
+
+if TYPE_CHECKING:
+    from dsreg.model import Dataset
+    from dsreg.sync import Plan
+
+Row = dict[str, Any]
+
+
+class Project:
+    """A project's registry as a mapping from names to datasets."""
+
+    def __init__(self, root: Root) -> None:
+        self.root = root
+
+    @classmethod
+    def find(cls, start: Path | str | None = None) -> Project:
+        """The project around `start`, or around the working folder; raises NotFoundError when there is none."""
+        return cls(open_project(find_root(Path(start) if start is not None else None)))
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(names(self.root))
+
+    def __len__(self) -> int:
+        return len(names(self.root))
+
+    def __contains__(self, name: object) -> bool:
+        return name in names(self.root)
+
+    def __getitem__(self, name: str) -> RegisteredDataset:
+        """The dataset of that name; raises NotFoundError with the nearest names."""
+        name = look_up(self.root, name)
+        return RegisteredDataset(self.root, name, load(self.root, name))
+
+    def sync(self, *, force: bool = False) -> Plan:
+        """Make dataset_info.json and everything else that follows from the registry true; returns what was done.
+
+        Raises ConflictError when something of dsreg's was changed by hand.
+        """
+        from dsreg.sync import sync
+
+        return sync(self.root, force=force)
+
+
+class RegisteredDataset:
+    """One dataset of a project: its TOML as `entry`, its rows, and what they become."""
+
+    def __init__(self, root: Root, name: str, entry: Dataset) -> None:
+        self.root = root
+        self.name = name
+        self.entry = entry
+
+    @property
+    def source(self) -> Source:
+        """Its files, format, columns and tags; raises UsageError or DataFileError when there is nothing to read."""
+        return source_of(self.root, self.name, self.entry)
+
+    def rows(self) -> Iterator[Any]:
+        """Its rows as they stand in the files; a line that is no row comes as a BadRow."""
+        return (value for _, value in stream_rows(self.source))
+
+    def samples(self) -> Iterator[Row]:
+        """Its rows as samples; raises RowError at the first that cannot be read."""
+        source = self.source
+        for row in self.rows():
+            yield source.format.reader.read_row(row, source.constants)
+
+    def conversion(self, target: str, choices: Choices | None = None) -> Conversion:
+        """The conversion to a target under the registry's options and the given choices; raises UsageError."""
+        choices = choices or Choices()
+        options = {**target_options(self.root, self.entry, target), **choices.options}
+        take = choices.take if choices.take is not None else options.get("take")
+        merged = Choices(take, choices.skip, choices.strip, options, choices.text_template)
+        return make_conversion(self.source, find_format(target, self.root.root), merged)
+
+    def output(self, conversion: Conversion, container: str | None = None) -> Path:
+        """Where an export stands: `exports/<target>/` and the path that the target's manifest says."""
+        manifest = conversion.target.manifest
+        suffix = SUFFIXES[container_of(conversion, None, container)]
+        name = manifest.path.format(name=stem_of(self.name))
+        return self.root.root / "exports" / conversion.target.id / f"{name}{suffix}"
+
+    def export(
+        self,
+        target: str,
+        path: Path | str | None = None,
+        *,
+        take: str | None = None,
+        skip: Iterable[str] = (),
+        strip: Iterable[str] = (),
+        options: Mapping[str, Any] | None = None,
+        skip_invalid: bool = False,
+        force: bool = False,
+    ) -> Report:
+        """Write the dataset as a target, to `path` or to its place under `exports/`; returns the report.
+
+        Raises UsageError for an impossible conversion, TooManyRejects when rows were rejected and not `skip_invalid`.
+        """
+        choices = Choices(take, frozenset(skip), frozenset(strip), dict(options or {}))
+        return self.export_conversion(
+            self.conversion(target, choices), Path(path) if path else None, skip_invalid=skip_invalid, force=force
+        )
+
+    def export_conversion(
+        self,
+        conversion: Conversion,
+        path: Path | None = None,
+        *,
+        container: str | None = None,
+        skip_invalid: bool = False,
+        force: bool = False,
+    ) -> Report:
+        """Write a conversion and note in the lock that dsreg wrote it, so that it may be overwritten next time."""
+        container = container or conversion.steps.target.options.get("container")
+        output = path or self.output(conversion, container)
+        if path is None:
+            inside(self.root.root, output)
+        ours = force or wrote_export(self.root, output)
+        report = export(conversion, output, container=container, skip_invalid=skip_invalid, ours=ours)
+        record_exports(self.root, {output: (self.name, conversion.target.id)})
+        return report
+
+
+def convert(
+    rows: Iterable[Any],
+    source: str,
+    target: str,
+    *,
+    columns: Mapping[str, str] | None = None,
+    tags: Mapping[str, str] | None = None,
+    ranking: bool | None = None,
+    take: str | None = None,
+    skip: Iterable[str] = (),
+    strip: Iterable[str] = (),
+    options: Mapping[str, Any] | None = None,
+) -> Iterator[Row]:
+    """Convert rows from one format to another, one by one.
+
+    Columns and tags that are not given are found in the first rows. Rows that a choice sets aside are left out.
+    Raises UsageError for an impossible conversion, RowError at the first row that cannot be converted.
+    """
+    stream = iter(rows)
+    head = list(islice(stream, PEEK_ROWS))
+    found = detect(head, format=source, columns=columns, tags=tags, ranking=ranking)
+    made = source_from(found, "rows", [], options)
+    choices = Choices(take, frozenset(skip), frozenset(strip), dict(options or {}))
+    steps = make_conversion(made, find_format(target), choices).steps
+    writer = find_format(target).writer
+    if hasattr(writer, "survey") and writer.survey_needed(steps.target):
+        head = [*head, *stream]
+        survey_rows(head, steps, writer)
+    for row in chain(head, stream):
+        try:
+            yield from convert_row(row, steps)
+        except SetAside:
+            continue
+
+
+def survey_rows(rows: list[Any], steps: Any, writer: Any) -> None:
+    """Show all samples to a writer that must know them before it writes the first."""
+    from dsreg.notes import Notes
+
+    notes = Notes()
+    for row in rows:
+        try:
+            for sample in read_samples(row, steps):
+                writer.survey(sample, steps.target, notes)
+        except (RowError, SetAside):
+            continue
+    writer.decide(notes, steps.target)
+
+
+def source_from(found: Detection, name: str, files: list[Path], options: Mapping[str, Any] | None = None) -> Source:
+    """The source that a detection describes."""
+    return make_source(
+        name,
+        find_format(found.format),
+        files,
+        found.columns,
+        tags=found.tags,
+        ranking=found.ranking,
+        options=options,
+    )
+
+
+def file_source(
+    path: Path,
+    *,
+    format: str | None = None,
+    columns: Mapping[str, str] | None = None,
+    tags: Mapping[str, str] | None = None,
+    ranking: bool | None = None,
+    options: Mapping[str, Any] | None = None,
+) -> tuple[Source, Detection]:
+    """A file or folder as a source, with what was detected; raises UsageError and DataFileError."""
+    files = data_files(path)
+    found = detect(peek(files), format=format, columns=columns, tags=tags, ranking=ranking)
+    return source_from(found, path.stem, files, options), found
+
+
+def formats() -> dict[str, Format]:
+    """All built-in formats by id."""
+    from dsreg.formats import built_in
+
+    return built_in()
+
+
+__all__ = ["Project", "RegisteredDataset", "convert", "detect", "file_source", "formats", "open_rows"]
