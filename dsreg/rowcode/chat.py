@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from dsreg.rowcode.columns import as_list, as_object, as_text, json_name
+from dsreg.rowcode.columns import as_list, as_object, as_text, json_name, load_json
 from dsreg.rowcode.errors import RowError
 
 CHAT_ROLES = {
@@ -31,17 +31,40 @@ CHAT_KEYS = frozenset(
 )
 
 
-def read_chat(value: Any, path: str) -> list[dict[str, Any]]:
-    """Read a list of chat messages; raises RowError with the path of the message that cannot be used."""
+def read_chat(value: Any, path: str, start: int = 0) -> list[dict[str, Any]]:
+    """Read a list of chat messages; raises RowError with the path of the message that cannot be used.
+
+    `start` is the place of the first message in the dialogue, for the ids of calls that have none.
+    """
     messages = []
+    linked = True
     for i, raw in enumerate(as_list(value, path)):
         if type(raw) is dict and len(raw) == 2:
             role, content = raw.get("role"), raw.get("content")
             if type(content) is str and (role == "user" or role == "assistant" or role == "system"):
                 messages.append({"role": role, "content": content})
                 continue
-        messages.append(read_chat_message(raw, f"{path}[{i}]", i))
+        message = read_chat_message(raw, f"{path}[{i}]", start + i)
+        linked = linked and (message["role"] != "tool" or "tool_call_id" in message)
+        messages.append(message)
+    if not linked:
+        link_results(messages)
     return messages
+
+
+def link_results(messages: list[dict[str, Any]]) -> None:
+    """Give each result without an id that of the first call before it that has no result yet, in place.
+
+    Chat templates do without ids, and OpenAI's older `function` messages have none.
+    """
+    waiting: list[str] = []
+    for message in messages:
+        if message["role"] != "tool":
+            waiting = [call["id"] for call in message.get("tool_calls", ())]
+        elif message.get("tool_call_id") in waiting:
+            waiting.remove(message["tool_call_id"])
+        elif "tool_call_id" not in message and waiting:
+            message["tool_call_id"] = waiting.pop(0)
 
 
 def read_chat_message(raw: Any, path: str, turn: int) -> dict[str, Any]:
@@ -50,7 +73,7 @@ def read_chat_message(raw: Any, path: str, turn: int) -> dict[str, Any]:
     name = as_text(raw.get("role"), f"{path}.role")
     role = CHAT_ROLES.get(name)
     if role is None:
-        raise RowError("DS206", f"{path}.role", f"the role {name!r} is not known: system, user, assistant, tool")
+        raise RowError("DS206", f"{path}.role", f"the role {name!r:.40} is not known: system, user, assistant, tool")
     calls = read_tool_calls(raw, path, turn)
     message: dict[str, Any] = {
         "role": role,
@@ -61,10 +84,12 @@ def read_chat_message(raw: Any, path: str, turn: int) -> dict[str, Any]:
             raise RowError("DS206", f"{path}.tool_calls", f"only an assistant can call tools, not {name!r}")
         message["tool_calls"] = calls
     thinking = raw.get("reasoning_content") or raw.get("reasoning")
-    if thinking is not None and role == "assistant":
+    if thinking is not None:
+        if role != "assistant":
+            raise RowError("DS206", f"{path}.reasoning_content", f"only an assistant can reason, not {name!r}")
         message["thinking"] = as_text(thinking, f"{path}.reasoning_content")
-    for key in ("tool_call_id", "name"):
-        if raw.get(key) is not None:
+    for key in ("tool_call_id", "name"):  # empty text only fills a struct: it names nobody
+        if raw.get(key) is not None and raw[key] != "":
             message[key] = as_text(raw[key], f"{path}.{key}")
     if raw.get("weight") is not None:
         message["weight"] = read_weight(raw["weight"], f"{path}.weight")
@@ -85,7 +110,7 @@ def read_content(value: Any, path: str, called: bool) -> Any:
     """Content as text or a list of parts; null and absent are the empty text beside a tool call."""
     if isinstance(value, str):
         return value
-    if value is None and called:
+    if called and (value is None or value == []):
         return ""
     if not isinstance(value, list):
         raise RowError("DS204", path, f"expected text or a list of parts, found {json_name(value)}")
@@ -115,13 +140,12 @@ def read_part(raw: Any, path: str) -> dict[str, Any]:
 def read_tool_calls(raw: dict[str, Any], path: str, turn: int) -> list[dict[str, Any]]:
     """The calls of a message: `tool_calls`, flat or nested under `function`, or the older `function_call`."""
     calls = raw.get("tool_calls")
-    if calls is None and raw.get("function_call") is not None:
-        calls, path = [raw["function_call"]], f"{path}.function_call"
-    else:
-        path = f"{path}.tool_calls"
-    return [
-        read_tool_call(call, f"{path}[{n}]", f"call_{turn}_{n}") for n, call in enumerate(as_list(calls or [], path))
-    ]
+    if calls is None or calls == []:
+        if raw.get("function_call") is None:
+            return []
+        return [read_tool_call(raw["function_call"], f"{path}.function_call", f"call_{turn}_0")]
+    path = f"{path}.tool_calls"
+    return [read_tool_call(call, f"{path}[{n}]", f"call_{turn}_{n}") for n, call in enumerate(as_list(calls, path))]
 
 
 def read_tool_call(raw: Any, path: str, default_id: str) -> dict[str, Any]:
@@ -141,15 +165,19 @@ def read_arguments(value: Any, path: str) -> Any:
         return {}
     if isinstance(value, str):
         try:
-            decoded = json.loads(value) if value.strip() else {}
-        except (ValueError, RecursionError):
+            decoded = load_json(value) if value.strip() else {}
+        except ValueError:
             return value
         return decoded if isinstance(decoded, dict) else value
     return as_object(value, path)
 
 
 def write_chat(messages: list[dict[str, Any]], arguments: str = "text") -> list[dict[str, Any]]:
-    """Lay out messages as OpenAI's API has them; `arguments` of calls as JSON "text" or as an "object"."""
+    """Lay out messages as OpenAI's API has them; `arguments` of calls as JSON "text" or as an "object".
+
+    Chat templates want an object, and text beside the call even where there is none: some print a null as "None",
+    others break on it. Raises RowError DS306 for arguments that are no JSON object, where an object is wanted.
+    """
     return [
         {"role": m["role"], "content": m["content"]}
         if len(m) == 2 and type(m["content"]) is str
@@ -166,7 +194,7 @@ def write_chat_message(message: dict[str, Any], arguments: str) -> dict[str, Any
     if "thinking" in message:
         row["reasoning_content"] = message["thinking"]
     if "tool_calls" in message:
-        row["content"] = row["content"] or None
+        row["content"] = row["content"] or ("" if arguments == "object" else None)
         row["tool_calls"] = [write_tool_call(call, arguments) for call in message["tool_calls"]]
     for key in ("tool_call_id", "name", "weight"):
         if key in message:
@@ -185,10 +213,57 @@ def write_part(part: dict[str, Any]) -> dict[str, Any]:
 
 
 def write_tool_call(call: dict[str, Any], arguments: str = "text") -> dict[str, Any]:
-    """Lay out one call in OpenAI's nested form."""
+    """Lay out one call in OpenAI's nested form; raises RowError DS306 for arguments that cannot be laid out."""
     value = call["arguments"]
     if arguments == "text" and not isinstance(value, str):
-        value = json.dumps(value, ensure_ascii=False)
+        try:
+            value = json.dumps(value, ensure_ascii=False)
+        except RecursionError:
+            raise RowError("DS306", "tool_calls", f"the arguments of {call['name']!r} are nested too deeply") from None
     elif arguments == "object" and isinstance(value, str):
-        raise RowError("DS210", f"tool_calls.{call['name']}", f"the arguments are no JSON object: {value[:60]!r}")
+        reason = f"the arguments of {call['name']!r} are no JSON object: {value[:60]!r}"
+        raise RowError("DS306", "tool_calls", reason)
     return {"id": call["id"], "type": "function", "function": {"name": call["name"], "arguments": value}}
+
+
+def write_tools(tools: list[Any]) -> list[dict[str, Any]]:
+    """Lay out function definitions in OpenAI's nested form; raises RowError DS306 for one without a name."""
+    rows = []
+    for i, tool in enumerate(tools):
+        row = tool if "function" in tool else {"type": "function", "function": tool}
+        function = row["function"]
+        if not isinstance(function, dict) or not isinstance(function.get("name"), str):
+            raise RowError("DS306", f"tools[{i}]", "a function definition needs a name")
+        rows.append(row if "type" in row else {"type": "function", **row})
+    return rows
+
+
+def check_calls(messages: list[dict[str, Any]]) -> None:
+    """Raise RowError DS306 where a call has no result before the next turn, or a result no call that waits for it.
+
+    OpenAI refuses such files; only the end of a row may leave calls open (fine-tuning guide and API schema).
+    """
+    waiting: list[str] = []
+    for i, message in enumerate(messages):
+        if message["role"] == "tool":
+            answered = message.get("tool_call_id")
+            if answered not in waiting:
+                reason = "names no call" if answered is None else f"names {answered!r}, no call that waits for a result"
+                raise RowError("DS306", f"messages[{i}].tool_call_id", f"the result {reason}")
+            waiting.remove(answered)
+        elif waiting:
+            reason = f"the call {waiting[0]!r} has no result before this turn of the {message['role']}"
+            raise RowError("DS306", f"messages[{i}]", reason)
+        elif "tool_calls" in message:
+            waiting = [call["id"] for call in message["tool_calls"]]
+
+
+def answer_part(messages: list[dict[str, Any]], path: str, where: str) -> list[dict[str, Any]]:
+    """The messages of one answer; raises RowError DS202 unless they are the assistant's or its tools'."""
+    if not messages:
+        raise RowError("DS202", path, f"the {where} answer is empty")
+    for i, message in enumerate(messages):
+        if message["role"] not in ("assistant", "tool"):
+            reason = f"the {where} answer must be the assistant's, not the {message['role']}'s"
+            raise RowError("DS202", f"{path}[{i}].role", reason)
+    return messages

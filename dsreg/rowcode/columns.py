@@ -8,6 +8,8 @@ from typing import Any
 from dsreg.rowcode.constants import Constants
 from dsreg.rowcode.errors import RowError
 
+# Where null is a value in JSON Schema; elsewhere it only fills a struct.
+NULL_KEYS = frozenset(["default", "const", "enum", "examples"])
 JSON_NAMES = {"str": "text", "bool": "a boolean", "int": "a number", "float": "a number", "list": "a list"}
 
 
@@ -77,31 +79,78 @@ def refuse_constant(name: str) -> Any:
     raise ValueError(f"{name} is not JSON")
 
 
+def finite_number(digits: str) -> float:
+    """The number of these digits; raises ValueError where a double cannot hold it and would be infinite."""
+    value = float(digits)
+    if value - value != 0:
+        raise ValueError(f"the number {digits:.40} is too large")
+    return value
+
+
+def load_json(text: str) -> Any:
+    """Decode JSON text that stands inside a row; raises ValueError for what could not be written back as JSON."""
+    try:
+        value = json.loads(text, parse_constant=refuse_constant, parse_float=finite_number)
+        if "\\u" in text:  # a lone surrogate can only come from an escape
+            json.dumps(value, ensure_ascii=False).encode()
+    except RecursionError:
+        raise ValueError("nested too deeply") from None
+    return value
+
+
 def decode_json(text: str, path: str, code: str, what: str) -> Any:
     """Decode JSON text that stands inside a row; raises RowError with the given code and the parser's position."""
     try:
-        return json.loads(text, parse_constant=refuse_constant)
-    except (ValueError, RecursionError) as error:
-        reason = str(error) if isinstance(error, ValueError) else "nested too deeply"
-        raise RowError(code, path, f"{what} is not JSON: {reason}: {text[:60]!r}") from None
+        return load_json(text)
+    except ValueError as error:
+        raise RowError(code, path, f"{what} is not JSON: {error}: {text[:60]!r}") from None
 
 
 def read_tools(row: dict[str, Any], c: Constants) -> list[Any]:
     """The function definitions of a row: a list or its JSON text; none, blank and "[]" mean no tools.
 
-    A single object counts as a list of one. Raises RowError DS209 for text that is not JSON and for other types.
+    A single object counts as a list of one. Keys that are null only because Arrow gives every struct the same keys are
+    left out. Raises RowError DS209 for text that is not JSON and for other types.
     """
     column = c.columns.get("tools")
     value = row.get(column) if column is not None else None
-    if value is None or column is None:
-        return []
-    if isinstance(value, str):
-        value = decode_json(value, column, "DS209", "the tool description") if value.strip() else []
+    return list_tools(value, column) if column is not None and value is not None else []
+
+
+def list_tools(value: Any, path: str) -> list[Any]:
+    """Function definitions as a list of objects, from a list, an object, or the JSON text of either."""
+    try:
+        if isinstance(value, str):
+            value = decode_json(value, path, "DS209", "the tool description") if value.strip() else []
+        else:
+            value = drop_nulls(value)
+    except RecursionError:
+        raise RowError("DS209", path, "the tool description is nested too deeply") from None
     if isinstance(value, dict):
         value = [value] if value else []
+    if value is None:
+        value = []
     if not isinstance(value, list) or not all(isinstance(tool, dict) for tool in value):
-        raise RowError("DS209", column, "tools must be a list of objects, or its JSON text")
+        raise RowError("DS209", path, "tools must be a list of objects, or its JSON text")
     return value
+
+
+def drop_nulls(value: Any, names: bool = False) -> Any:
+    """A tool description without the keys that are null, save those of JSON Schema where null is a value.
+
+    The keys of `properties` are `names` of parameters: a null there is never a value.
+    """
+    if isinstance(value, list):
+        return [drop_nulls(item) for item in value]
+    if not isinstance(value, dict):
+        return value
+    kept = {}
+    for key, item in value.items():
+        if not names and (key in NULL_KEYS or key.startswith("x-")):
+            kept[key] = item
+        elif item is not None:
+            kept[key] = drop_nulls(item, names=key == "properties" and not names)
+    return kept
 
 
 def read_extra(row: dict[str, Any], c: Constants) -> dict[str, Any]:

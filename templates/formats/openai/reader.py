@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from dsreg.rowcode.chat import read_chat
-from dsreg.rowcode.columns import need, need_label, read_extra, read_tools
+from dsreg.rowcode.chat import answer_part, read_chat
+from dsreg.rowcode.columns import list_tools, need, need_label, read_extra, read_tools
 from dsreg.rowcode.constants import Constants
 from dsreg.rowcode.errors import RowError
 from dsreg.rowcode.media import MEDIA_COLUMNS, place_media, read_media
@@ -17,8 +17,8 @@ def read_row(row: dict[str, Any], c: Constants) -> dict[str, Any]:
     messages = read_chat(need(row, c, "messages"), column)
     sample: dict[str, Any] = {"task": c.task, "messages": messages}
     if c.task == "preference":
-        sample["chosen"] = openai_answer(row, c, "chosen")
-        sample["rejected"] = openai_answer(row, c, "rejected")
+        sample["chosen"] = openai_answer(row, c, "chosen", len(messages))
+        sample["rejected"] = openai_answer(row, c, "rejected", len(messages))
     elif c.task == "kto":
         if not messages or messages[-1]["role"] != "assistant":
             raise RowError("DS202", column, "the last message must be the assistant's, which the label is about")
@@ -26,10 +26,9 @@ def read_row(row: dict[str, Any], c: Constants) -> dict[str, Any]:
         sample["label"] = need_label(row, c, "kto_tag")
     elif c.task == "prompt" and c.columns.get("answer") in row:
         sample["answer"] = row[c.columns["answer"]]
-    if "tools" in c.columns:
-        tools = read_tools(row, c)
-        if tools:
-            sample["tools"] = tools
+    tools = openai_tools(row, c)
+    if tools:
+        sample["tools"] = tools
     if not c.columns.keys().isdisjoint(MEDIA_COLUMNS):
         answers = [*sample.get("chosen", ()), *sample.get("completion", ())]
         place_media([*messages, *answers], read_media(row, c), column)
@@ -39,11 +38,19 @@ def read_row(row: dict[str, Any], c: Constants) -> dict[str, Any]:
     return sample
 
 
-def openai_answer(row: dict[str, Any], c: Constants, name: str) -> list[dict[str, Any]]:
+def openai_tools(row: dict[str, Any], c: Constants) -> list[Any]:
+    """The definitions of `tools`, or of `functions`, which is what they were called before."""
+    if "tools" in c.columns:
+        tools = read_tools(row, c)
+        if tools:
+            return tools
+    column = c.columns.get("functions")
+    return list_tools(row[column], column) if column is not None and row.get(column) is not None else []
+
+
+def openai_answer(row: dict[str, Any], c: Constants, name: str, start: int) -> list[dict[str, Any]]:
     """A chosen or rejected answer: one message, or a list of them, all by the assistant or its tools."""
     column = c.columns.get(name, name)
     value = need(row, c, name)
-    answer = read_chat([value] if isinstance(value, dict) else value, column)
-    if not answer or any(message["role"] not in ("assistant", "tool") for message in answer):
-        raise RowError("DS202", column, "the answer must be the assistant's")
-    return answer
+    answer = read_chat([value] if isinstance(value, dict) else value, column, start)
+    return answer_part(answer, column, name)
