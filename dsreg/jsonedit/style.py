@@ -87,8 +87,9 @@ class Style:
             member.sep = _most(other.sep for other in tree.members[-_SAMPLE:])
             member.trail, last.trail = last.trail, tree.members[-2].trail if len(tree.members) > 1 else ""
         elif (layout := self.layout(depth)).multiline:
-            member.lead = tree.inner + self.newline + indent + layout.unit
-            member.trail = self.newline + indent
+            newline = "\r\n" if tree.inner.endswith("\r") else self.newline  # or the two would read as one line end
+            member.lead = tree.inner + newline + indent + layout.unit
+            member.trail = newline + indent
         else:
             member.lead, member.trail = tree.inner + layout.first, layout.first
         member.value = self.render(value, depth + 1, member.indent(indent))
