@@ -27,7 +27,7 @@ TAGS = {
 """All seven tags of ShareGPT: a partial table would leave the others unset."""
 
 _PLACES = ("subset", "split", "folder", "num_samples")
-_TYPES: dict[str, type] = {"ranking": bool, "num_samples": int}
+_TYPES: dict[str, type] = {"ranking": bool, "num_samples": int, "columns": dict, "tags": dict}
 _PREFERENCE_FORMATS = ("nova-dpo", "hf-preference", "sagemaker-dpo")
 _DEPTH = 40
 
