@@ -16,8 +16,9 @@ from dsreg.rows.strict import strict
 # orjson makes floats of integers outside -2**63 .. 2**64-1: from 19 digits with a sign, from 20 without.
 _LONG_INTEGER = re.compile(rb"-[0-9]{19}|[0-9]{20}")
 
-# Nineteen digits in a row put three digits in a row into every sixth byte: looking there first is 60 times as fast.
-_STEP = 6
+# Nineteen digits in a row put four digits in a row into every fourth byte: looking there first is 30 times as fast.
+# (Every sixth would be faster still, but for `\u4f60\u597d`, where all of those can be digits.)
+_STEP, _RUN = 4, b"0000"
 _DIGITS = bytes(48 if 48 <= byte < 58 else 0 for byte in range(256))
 
 # A key may be written with escapes. No encoder escapes ASCII letters or digits: a row with such is looked at closely.
@@ -27,14 +28,11 @@ _ESCAPED_LETTER = re.compile(rb"\\u00(?:3[0-9]|[46][1-9a-fA-F]|[57][0-9aA]|5[fF]
 def has_long_integer(block: bytes) -> bool:
     """Whether orjson might change a number in these bytes; may say yes for digits inside a text."""
     sampled = block[::_STEP].translate(_DIGITS)
-    at = sampled.find(b"000")
+    at = sampled.find(_RUN)
     while at >= 0:
-        start = at * _STEP
-        if block[start : start + 2 * _STEP + 1].isdigit() and _LONG_INTEGER.search(
-            block, max(0, start - 20), start + 40
-        ):
+        if _LONG_INTEGER.search(block, max(0, at * _STEP - 20), at * _STEP + 40):
             return True
-        at = sampled.find(b"000", at + 1)
+        at = sampled.find(_RUN, at + 1)
     return False
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 from collections.abc import Iterator
 from functools import partial
 from operator import add
@@ -11,7 +12,7 @@ from typing import Any
 import orjson
 
 from dsreg.errors import DataFileError
-from dsreg.rows.decode import Decoder, has_long_integer
+from dsreg.rows.decode import Decoder
 from dsreg.rows.encoding import not_utf8, refuse_other_encoding
 from dsreg.rows.place import Place
 from dsreg.rows.source import BLOCK, MAX_ROW, Source
@@ -47,43 +48,45 @@ def whole_lines(source: Source, size: int = BLOCK) -> Iterator[bytes]:
 
 def jsonl_rows(source: Source, decoder: Decoder, place: Place, size: int = BLOCK) -> Iterator[Any]:
     """The value of every line that is not blank, or a BadRow."""
-    loads, plain = orjson.loads, not decoder.unique
     line = 1
     for block in whole_lines(source, size):
-        lines = split(block)
-        items = place.over(lines, partial(add, line))
-        if line == 1:
-            refuse_other_encoding(block, lines, source.name)
-        if plain and not has_long_integer(block):
-            for raw in items:
-                try:
-                    value = loads(raw)
-                except orjson.JSONDecodeError:
-                    if not raw.strip():
-                        place.skip()
-                        continue
-                    value = decoder.row_or_bad(raw)
-                yield value
+        rows = _at_once(block)
+        if rows is not None and decoder.is_exact(block, rows):
+            yield from place.over(rows, partial(add, line))
         else:
-            for _, value in zip(items, _exact(block, lines, decoder), strict=True):
-                if value is _BLANK:
+            lines = split(block)
+            if line == 1:
+                refuse_other_encoding(block, lines, source.name)
+            rows = [decoder.row_or_bad(raw) if raw.strip() else _BLANK for raw in lines]
+            for row in place.over(rows, partial(add, line)):
+                if row is _BLANK:
                     place.skip()
                 else:
-                    yield value
-        line += len(lines)
+                    yield row
+        line += len(rows)
 
 
 _BLANK = object()
+_MARK = random.SystemRandom().randrange(10**14, 10**15)
+_BETWEEN = b",%d," % _MARK
 
 
-def _exact(block: bytes, lines: list[bytes], decoder: Decoder) -> list[Any]:
+def _at_once(block: bytes) -> list[Any] | None:
+    """The values of all lines, by one call of the parser; None unless every line is one value.
+
+    The lines become an array with a number between each two. It has to come out between each two rows, once for every
+    line end: a row that goes on over a line end, or two rows on one line, cannot make up for each other, as nobody
+    who writes a file knows the number.
+    """
+    text = block.removesuffix(b"\n")
+    joined = text.replace(b"\n", _BETWEEN)
     try:
-        rows = [orjson.loads(raw) for raw in lines]
-        if decoder.is_exact(block, rows):
-            return rows
+        values = orjson.loads(b"[%b]" % joined)
     except orjson.JSONDecodeError:
-        pass
-    return [decoder.row_or_bad(raw) if raw.strip() else _BLANK for raw in lines]
+        return None
+    rows: list[Any] = values[::2]
+    ends = (len(joined) - len(text)) // (len(_BETWEEN) - 1)
+    return rows if len(rows) == ends + 1 and values[1::2] == [_MARK] * ends else None
 
 
 def txt_rows(source: Source, place: Place, size: int = BLOCK) -> Iterator[dict[str, str]]:

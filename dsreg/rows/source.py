@@ -62,8 +62,9 @@ def open_regular(path: Path, name: str = "") -> BinaryIO:
 
 
 class Source:
-    """The bytes of a data file as UTF-8; `raw_head` are its first bytes on disk, `packed` how it was compressed, `given` how much
-    of it was read.
+    """The bytes of a data file as UTF-8.
+
+    `raw_head` are its first bytes on disk, `packed` says how it was compressed, `given` how many bytes were read.
     """
 
     def __init__(self, path: Path, name: str = "") -> None:
