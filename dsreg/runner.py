@@ -133,7 +133,9 @@ def unheld_features(source: Source, target: Format, task: str) -> frozenset[str]
     """The features that rows of the source may have and the target cannot hold."""
     if task == "pretrain":
         return frozenset()
-    return frozenset(source.format.manifest.supports) - frozenset(target.manifest.supports)
+    manifest = source.format.manifest
+    absent = frozenset(manifest.by_column) - source.constants.columns.keys()
+    return frozenset(manifest.supports) - absent - frozenset(target.manifest.supports)
 
 
 def run(
