@@ -1,0 +1,104 @@
+"""Messages of content blocks, as Amazon Bedrock's Converse layout has them, written under Nova's rules.
+
+Where AWS's validators differ, what is written passes all of them. Sources: the Nova user guides on preparing data,
+nova_ft_dataset_validator.py of amazon-nova-samples, amzn-nova-forge 1.4.10, and sagemaker-train 1.27.0.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from dsreg.rowcode.constants import Constants
+from dsreg.rowcode.converse_media import MEDIA_LIMITS, check_media_counts, write_media
+from dsreg.rowcode.converse_tools import check_tool_links, write_tool_config, write_tool_result, write_tool_use
+from dsreg.rowcode.errors import RowError
+from dsreg.rowcode.nova_text import checked_text
+
+CONVERSE_VERSION = "bedrock-conversation-2024"
+
+
+def write_converse(messages: list[dict[str, Any]], tools: Any, c: Constants) -> dict[str, Any]:
+    """The row of a dialogue, from its schema version to its messages; raises RowError DS302 to DS306.
+
+    Who has to speak last is for the caller to check.
+    """
+    row: dict[str, Any] = {"schemaVersion": CONVERSE_VERSION}
+    start = 0
+    if messages and messages[0]["role"] == "system":
+        start = 1
+        text = messages[0]["content"]
+        if type(text) is not str:
+            raise RowError("DS302", "messages[0].content", "the system prompt is of several texts; Nova takes one")
+        if text:
+            row["system"] = [{"text": checked_text(text, "messages[0].content", c)}]
+    if tools:
+        row["toolConfig"] = write_tool_config(tools)
+    row["messages"] = write_converse_turns(messages, start, c)
+    if tools or any("tool_calls" in message or message["role"] == "tool" for message in messages):
+        check_tool_links(row)
+    return row
+
+
+def write_converse_turns(messages: list[dict[str, Any]], start: int, c: Constants) -> list[dict[str, Any]]:
+    """User and assistant turns in strict alternation; tool results make up a user's turn."""
+    turns: list[dict[str, Any]] = []
+    media = dict.fromkeys(MEDIA_LIMITS, 0)
+    previous = "assistant"
+    for i in range(start, len(messages)):
+        message = messages[i]
+        role = message["role"]
+        content = message["content"]
+        path = f"messages[{i}]"
+        if role == "tool":
+            block: dict[str, Any] = {"toolResult": write_tool_result(message, turns, path, c)}
+            if i > start and messages[i - 1]["role"] == "tool":
+                turns[-1]["content"].append(block)
+                continue
+            role, blocks = "user", [block]
+        elif len(message) == 2 and type(content) is str:
+            blocks = [{"text": checked_text(content, path, c)}]
+        else:
+            blocks = write_blocks(message, path, media, c)
+        if role == previous or role == "system":
+            refuse_order(message["role"], previous, i, start)
+        turns.append({"role": role, "content": blocks})
+        previous = role
+    check_media_counts(media)
+    return turns
+
+
+def refuse_order(role: str, previous: str, i: int, start: int) -> None:
+    """Raise RowError DS302 for a message that cannot stand where it does."""
+    if role == "system":
+        message = "Nova has one system prompt, before the dialogue; this is " + ("another" if start else "a later one")
+    else:
+        before = "the start" if i == start else f"`{previous}`"
+        message = f"`{role}` follows {before}; Nova wants user and assistant in turn"
+    raise RowError("DS302", f"messages[{i}]", message)
+
+
+def write_blocks(message: dict[str, Any], path: str, media: dict[str, int], c: Constants) -> list[dict[str, Any]]:
+    """The content blocks of a message: reasoning, text and media, then tool calls."""
+    blocks: list[dict[str, Any]] = []
+    content = message["content"]
+    calls = message.get("tool_calls", ())
+    if "thinking" in message:
+        text = checked_text(message["thinking"], f"{path}.thinking", c)
+        blocks.append({"reasoningContent": {"reasoningText": {"text": text}}})
+    if isinstance(content, list):
+        if not content:
+            raise RowError("DS303", f"{path}.content", "the content is empty")
+        if message["role"] != "user" and any(part["type"] != "text" for part in content):
+            raise RowError("DS305", path, "only a user's turn can hold media")
+        blocks.extend(write_part_block(part, f"{path}.content[{n}]", media, c) for n, part in enumerate(content))
+    elif content or not calls:
+        blocks.append({"text": checked_text(content, path, c)})
+    blocks.extend(write_tool_use(call, path) for call in calls)
+    return blocks
+
+
+def write_part_block(part: dict[str, Any], path: str, media: dict[str, int], c: Constants) -> dict[str, Any]:
+    """One part of a message's content as a text or media block."""
+    if part["type"] == "text":
+        return {"text": checked_text(part["text"], path, c)}
+    return write_media(part, path, media, c)

@@ -1,0 +1,21 @@
+"""Values as JSON text, for places that hold only text."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from dsreg.rowcode.errors import RowError
+
+
+def json_text(value: Any, path: str) -> str:
+    """The value as JSON text; raises RowError DS204 for what is nested too deeply or is no JSON."""
+    try:
+        return json.dumps(value, ensure_ascii=False, allow_nan=False)
+    except (RecursionError, ValueError, TypeError) as error:
+        raise RowError("DS204", path, f"cannot be written as JSON text: {error}") from None
+
+
+def text_or_json(value: Any, path: str) -> str:
+    """Text as it is, anything else as JSON text."""
+    return value if isinstance(value, str) else json_text(value, path)

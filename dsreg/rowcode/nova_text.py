@@ -1,0 +1,73 @@
+"""Text that Nova takes: not empty, and without the words that its validators reserve.
+
+Five lists of reserved words exist, two of them matched without regard to letter case: nova_ft_dataset_validator.py of
+amazon-nova-samples, amzn-nova-forge 1.4.10, and the Nova user guides. A hit in the letter case of any list refuses the
+row; a hit only when case is ignored is worth a word about the file.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from dsreg.rowcode.constants import Constants
+from dsreg.rowcode.errors import RowError
+
+# By the character that all of them hold, so that most texts need three tests. "Chatbot:" passes, "Bot:" does not.
+RESERVED_WORDS = {
+    ":": ("System:", "SYSTEM:", "User:", "USER:", "Bot:", "BOT:", "Assistant:", "ASSISTANT:", "Thought:"),
+    "<": ("<image>", "<video>", "<unk>"),
+    "[": ("[EOS]",),
+}
+RESERVED_IN_ANY_CASE = ("system:", "user:", "bot:", "assistant:", "thought:", "<image>", "<video>", "<unk>", "[eos]")
+
+
+def checked_text(text: str, path: str, c: Constants) -> str:
+    """The text if Nova takes it; raises RowError DS303 for empty text and DS304 for a reserved word."""
+    if not text:
+        raise RowError("DS303", path, "the text is empty")
+    if (":" in text or "<" in text or "[" in text) and c.options["reserved"] == "reject":
+        refuse_reserved(text, path)
+    return text
+
+
+def refuse_reserved(text: str, path: str) -> None:
+    """Raise RowError DS304 for a reserved word, with its offset."""
+    for mark, words in RESERVED_WORDS.items():
+        if mark in text:
+            for word in words:
+                if word in text:
+                    at = text.index(word)
+                    raise RowError("DS304", path, f"the text holds {word!r} at {at}, a word that Nova reserves")
+
+
+def observe_text(text: str, path: str, row: int, notes: Any) -> None:
+    """Note what validators let pass and training may not: blank text, and reserved words in another letter case."""
+    if not text or text.isspace():
+        notes.see("blank text", row)
+        return
+    if ":" not in text and "<" not in text and "[" not in text:
+        return
+    low = text.lower()
+    for word in RESERVED_IN_ANY_CASE:
+        if word in low:
+            if f"reserved {word}" not in notes.counts:
+                notes.see(f"reserved {word} at {path}, offset {low.index(word)}", row)
+            notes.see(f"reserved {word}", row)
+
+
+def text_advice(notes: Any) -> Iterator[tuple[str, str, str]]:
+    """Code, sentence and hint for what `observe_text` noted."""
+    for word in RESERVED_IN_ANY_CASE:
+        kind = f"reserved {word}"
+        count = notes.counts[kind]
+        if count:
+            row = notes.first[kind]
+            places = [seen for seen, first in notes.first.items() if first == row and seen.startswith(f"{kind} at ")]
+            at = places[0].removeprefix(kind) if places else ""
+            message = f"{count:,} texts hold {word!r} in some letter case, the first in row {row:,}{at}"
+            yield "DS403", f"{message}; one of AWS's validators refuses the word in any", "reword those texts"
+    if notes.counts["blank text"]:
+        count, row = notes.counts["blank text"], notes.first["blank text"]
+        message = f"{count:,} texts hold nothing but white space, the first in row {row:,}; no validator objects"
+        yield "DS404", message, "fill those texts, or remove the rows"
