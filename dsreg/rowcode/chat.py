@@ -218,8 +218,8 @@ def write_tool_call(call: dict[str, Any], arguments: str = "text") -> dict[str, 
     if arguments == "text" and not isinstance(value, str):
         try:
             value = json.dumps(value, ensure_ascii=False)
-        except RecursionError:
-            raise RowError("DS306", "tool_calls", f"the arguments of {call['name']!r} are nested too deeply") from None
+        except (RecursionError, ValueError):  # nested too deeply, or an integer of thousands of digits
+            raise RowError("DS306", "tool_calls", f"the arguments of {call['name']!r} cannot be JSON text") from None
     elif arguments == "object" and isinstance(value, str):
         reason = f"the arguments of {call['name']!r} are no JSON object: {value[:60]!r}"
         raise RowError("DS306", "tool_calls", reason)

@@ -87,10 +87,22 @@ def finite_number(digits: str) -> float:
     return value
 
 
+def unique_object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """The object of these members; raises ValueError for a key that occurs twice, of which one would be lost."""
+    found = dict(pairs)
+    if len(found) != len(pairs):
+        keys = [key for key, _ in pairs]
+        twice = next(key for key in keys if keys.count(key) > 1)
+        raise ValueError(f"the key {twice!r} occurs twice")
+    return found
+
+
 def load_json(text: str) -> Any:
-    """Decode JSON text that stands inside a row; raises ValueError for what could not be written back as JSON."""
+    """Decode JSON text that stands inside a row; raises ValueError for what could not be written back as it was."""
     try:
-        value = json.loads(text, parse_constant=refuse_constant, parse_float=finite_number)
+        value = json.loads(
+            text, parse_constant=refuse_constant, parse_float=finite_number, object_pairs_hook=unique_object
+        )
         if "\\u" in text:  # a lone surrogate can only come from an escape
             json.dumps(value, ensure_ascii=False).encode()
     except RecursionError:

@@ -26,26 +26,23 @@ def read_row(row: dict[str, Any], c: Constants) -> dict[str, Any]:
         sample["label"] = need_label(row, c, "kto_tag")
     elif c.task == "prompt" and c.columns.get("answer") in row:
         sample["answer"] = row[c.columns["answer"]]
-    tools = openai_tools(row, c)
+    tools = read_tools(row, c) if "tools" in c.columns else []
+    extra = read_extra(row, c)
+    if not tools and openai_defines(extra.get("functions")):
+        tools = list_tools(extra.pop("functions"), "functions")
     if tools:
         sample["tools"] = tools
     if not c.columns.keys().isdisjoint(MEDIA_COLUMNS):
         answers = [*sample.get("chosen", ()), *sample.get("completion", ())]
         place_media([*messages, *answers], read_media(row, c), column)
-    extra = read_extra(row, c)
     if extra:
         sample["extra"] = extra
     return sample
 
 
-def openai_tools(row: dict[str, Any], c: Constants) -> list[Any]:
-    """The definitions of `tools`, or of `functions`, which is what they were called before."""
-    if "tools" in c.columns:
-        tools = read_tools(row, c)
-        if tools:
-            return tools
-    column = c.columns.get("functions")
-    return list_tools(row[column], column) if column is not None and row.get(column) is not None else []
+def openai_defines(value: Any) -> bool:
+    """Whether the value of a `functions` key is what `tools` were before: a list of named definitions."""
+    return isinstance(value, list) and all(isinstance(f, dict) and isinstance(f.get("name"), str) for f in value)
 
 
 def openai_answer(row: dict[str, Any], c: Constants, name: str, start: int) -> list[dict[str, Any]]:

@@ -1,0 +1,13 @@
+"""Read preference rows of Hugging Face: texts or lists of messages, the prompt apart or as a shared beginning."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from dsreg.rowcode.constants import Constants
+from dsreg.rowcode.sides import read_pair, side_sample
+
+
+def read_row(row: dict[str, Any], c: Constants) -> dict[str, Any]:
+    """The sample of one preference row; raises RowError."""
+    return side_sample(row, c, read_pair(row, c))

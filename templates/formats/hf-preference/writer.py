@@ -1,0 +1,29 @@
+"""Write preference rows of Hugging Face with their prompt: texts, or lists of messages, alike in the whole file."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from dsreg.rowcode.constants import Constants
+from dsreg.rowcode.sides import decide_sides, survey_sides, write_sides
+
+
+def write_row(sample: dict[str, Any], c: Constants) -> dict[str, Any]:
+    """The preference row of one sample; raises RowError DS302, DS306 or DS308."""
+    sides = {"prompt": sample["messages"], "chosen": sample["chosen"], "rejected": sample["rejected"]}
+    return write_sides(sample, sides, c)
+
+
+def survey_needed(c: Constants) -> bool:
+    """Whether the whole file must be seen first: texts need no decision."""
+    return bool(c.options["style"] != "standard")
+
+
+def survey(sample: dict[str, Any], c: Constants, notes: Any) -> None:
+    """Note what decides the style of the file."""
+    survey_sides(sample, notes)
+
+
+def decide(notes: Any, c: Constants) -> None:
+    """Settle one style for all rows."""
+    decide_sides(notes, c)

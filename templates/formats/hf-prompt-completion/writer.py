@@ -1,0 +1,30 @@
+"""Write prompt-completion rows of Hugging Face: two texts, or two lists of messages, alike in the whole file."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from dsreg.rowcode.constants import Constants
+from dsreg.rowcode.sides import decide_sides, split_dialogue, survey_sides, write_sides
+
+
+def write_row(sample: dict[str, Any], c: Constants) -> dict[str, Any]:
+    """The prompt-completion row of one sample; raises RowError DS302, DS306 or DS308."""
+    messages = sample["messages"]
+    start = split_dialogue(messages)
+    return write_sides(sample, {"prompt": messages[:start], "completion": messages[start:]}, c)
+
+
+def survey_needed(c: Constants) -> bool:
+    """Whether the whole file must be seen first: texts need no decision."""
+    return bool(c.options["style"] != "standard")
+
+
+def survey(sample: dict[str, Any], c: Constants, notes: Any) -> None:
+    """Note what decides the style of the file."""
+    survey_sides(sample, notes)
+
+
+def decide(notes: Any, c: Constants) -> None:
+    """Settle one style for all rows."""
+    decide_sides(notes, c)

@@ -1,0 +1,25 @@
+"""Read OpenAI reinforcement rows: messages, tools, and whatever keys the graders use."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from dsreg.rowcode.chat import read_chat
+from dsreg.rowcode.columns import need, read_extra, read_tools
+from dsreg.rowcode.constants import Constants
+
+
+def read_row(row: dict[str, Any], c: Constants) -> dict[str, Any]:
+    """The sample of one reinforcement row; raises RowError. A null ground truth is none."""
+    messages = read_chat(need(row, c, "messages"), c.columns["messages"])
+    sample: dict[str, Any] = {"task": c.task, "messages": messages}
+    column = c.columns.get("answer")
+    if column is not None and row.get(column) is not None:
+        sample["answer"] = row[column]
+    tools = read_tools(row, c)
+    if tools:
+        sample["tools"] = tools
+    extra = read_extra(row, c)
+    if extra:
+        sample["extra"] = extra
+    return sample
