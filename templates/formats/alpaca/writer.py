@@ -44,16 +44,17 @@ def write_row(sample: dict[str, Any], c: Constants) -> dict[str, Any]:
 
 def alpaca_dialogue(messages: list[dict[str, Any]]) -> dict[str, Any]:
     """Instruction, input, system and history of the turns before the answer."""
-    system = ""
+    system, start = "", 0
     if messages and messages[0]["role"] == "system":
-        system, messages = messages[0]["content"], messages[1:]
+        system, start = messages[0]["content"], 1
     history = []
-    for i in range(0, len(messages) - 1, 2):
+    for i in range(start, len(messages) - 1, 2):
         question, answer = messages[i], messages[i + 1]
         if question["role"] != "user" or answer["role"] != "assistant":
-            raise RowError("DS302", f"messages[{i}]", "Alpaca holds only a user's turn and its answer, in turn")
+            wrong = i + (question["role"] == "user")
+            raise RowError("DS302", f"messages[{wrong}]", "Alpaca holds only a user's turn and its answer, in turn")
         history.append([question["content"], answer["content"]])
-    if not len(messages) % 2 or messages[-1]["role"] != "user":
+    if (len(messages) - start) % 2 == 0 or messages[-1]["role"] != "user":
         raise RowError("DS302", "messages", "Alpaca needs a user's turn before the answer")
     return {"instruction": messages[-1]["content"], "input": "", "system": system, "history": history}
 
