@@ -1,0 +1,198 @@
+"""Say why rows cannot be told, and what to do about it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from itertools import islice
+from typing import Any
+
+from dsreg.detect.columns import find_columns
+from dsreg.detect.look import Look, quoted
+from dsreg.detect.names import GROUPS
+from dsreg.detect.reasons import unreadable
+from dsreg.detect.turns import Turns, read_shape
+from dsreg.errors import UsageError
+from dsreg.formats import Format
+
+CHAT_COLUMNS = (*GROUPS["messages"], "prompt", "completion", "chosen", "rejected")
+KNOWN_NAMES = frozenset(name for names in GROUPS.values() for name in names)
+RANKED = (*GROUPS["response"], *GROUPS["chosen"], *GROUPS["rejected"])
+
+
+def refuse_no_rows(look: Look) -> None:
+    """Raise UsageError where there is no row that has columns."""
+    if not look.total:
+        raise UsageError("there are no rows to tell a format from", hint="--format ID with --column name=column")
+    if not look.rows:
+        raise UsageError("no row is a JSON object: a row needs columns with names", hint='{"instruction": …}')
+    if not look.kinds:
+        raise UsageError("the rows have no columns: they are empty objects")
+
+
+def refuse_columnar(look: Look) -> None:
+    """Raise UsageError for a table written column by column: {"a": [1, 2], "b": [3, 4]}, or {"a": {"0": 1, …}, …}."""
+    if len(look.rows) != 1 or len(look.kinds) < 2:
+        return
+    values = [value for value in look.rows[0][1].values() if value is not None]
+    lists = [value for value in values if isinstance(value, (list, tuple))]
+    objects = [value for value in values if isinstance(value, Mapping)]
+    columnar = (
+        len(lists) == len(values) >= 2
+        and len({len(value) for value in lists}) == 1
+        and len(lists[0]) > 1
+        and not any(isinstance(value[0], Mapping) for value in lists)
+    )
+    indexed = len(objects) == len(values) >= 2 and all(
+        value and all(isinstance(key, str) and key.isdigit() for key in value) for value in objects
+    )
+    if columnar or indexed:
+        raise UsageError(
+            "the data is one object with a list a column, not one object a row",
+            hint="in pandas: pd.read_json(FILE).to_json('rows.jsonl', orient='records', lines=True, force_ascii=False)",
+        )
+
+
+def refuse_json_text(look: Look) -> None:
+    """Raise UsageError where a column that should hold turns holds their JSON text, as CSV files do."""
+    for column in CHAT_COLUMNS:
+        texts = [value for _, value in islice(look.values(column), 5)]
+        if texts and all(isinstance(text, str) and text.lstrip().startswith("[{") for text in texts):
+            decoded = [decode(text) for text in texts]
+            if all(isinstance(value, list) and read_shape([(1, value)]) for value in decoded):
+                raise UsageError(
+                    f"{quoted(column)} holds the JSON text of lists of turns, not the lists themselves",
+                    hint=f"write it as JSON Lines with the lists in it: jq -c '.{column} |= fromjson' FILE"
+                    if column.isidentifier()
+                    else "write it as JSON Lines with the lists in it",
+                )
+
+
+def decode(text: str) -> Any:
+    """JSON text decoded, a list of objects only; None for anything else."""
+    try:
+        value = json.loads(text)
+    except (ValueError, RecursionError):
+        return None
+    return value if isinstance(value, list) and value and all(isinstance(item, dict) for item in value) else None
+
+
+def refuse_ranked(look: Look, columns: Sequence[str]) -> None:
+    """Raise UsageError for preference rows of the older kind, whose answers are one list, the best first."""
+    for column in columns:
+        if look.kind(column) == "list of texts":
+            chosen = column not in GROUPS["response"]
+            raise UsageError(
+                f"{quoted(column)} holds lists of texts; LlamaFactory reads one text for an answer",
+                hint='take the text out of its list: "chosen": "good", "rejected": "bad"'
+                if chosen
+                else 'if they are ranked answers, make them "chosen": "good", "rejected": "bad" instead of '
+                f'"{column}": ["good", "bad"], and add --ranking',
+            )
+
+
+def refuse_rivals(format: Format, found: Mapping[str, Sequence[str]], look: Look) -> None:
+    """Raise UsageError where two columns could be the same thing and only the user knows which one is."""
+    for own, columns in found.items():
+        raise UsageError(
+            f"{own} of {format.id} could be {' or '.join(map(quoted, columns))}; the columns are: {look.describe()}",
+            hint=" or ".join(f"--column {own}={column}" for column in columns),
+        )
+
+
+def refuse_roles(shape: Turns, tags: Mapping[str, str], column: str) -> None:
+    """Raise UsageError where the names of the roles do not say who asks and who answers."""
+    missing = [tag for tag in ("user_tag", "assistant_tag") if tag not in tags]
+    odd = shape.odd_roles(tags)
+    many = [role for role in odd if role and shape.roles[role] * 4 >= shape.count]
+    if not missing or not many:
+        return
+    roles = ", ".join(f"{quoted(role)} {n} times" for role, n in shape.roles.most_common(8))
+    lacking = " and ".join("the user" if tag == "user_tag" else "the assistant" for tag in missing)
+    names = [*many, *(["ROLE"] * len(missing))]
+    raise UsageError(
+        f"which role in {quoted(column)} is {lacking}? Under {quoted(shape.role_key)} stand {roles}",
+        hint=" ".join(f"--tag {tag}={name}" for tag, name in zip(missing, names, strict=False)),
+    )
+
+
+def undecided(look: Look, formats: Mapping[str, Format], given: Mapping[str, str]) -> UsageError:
+    """The error for rows of which no format can be told, with the formats that come near and what they lack."""
+    for reason in (wrapped(look), nested(look)):
+        if reason:
+            return reason
+    kinds = {tuple(sorted(str(key) for key in row)) for _, row in look.rows}
+    mixed = f" ({len(kinds)} different sets of columns in {len(look.rows)} rows)" if len(kinds) > 1 else ""
+    near = nearly(look, formats, given)
+    choices = "; ".join(near) if near else "no format has two of these columns"
+    return UsageError(
+        f"the format of these rows cannot be told; the columns are: {look.describe()}{mixed}. Near are: {choices}",
+        hint="say --format ID, and --column name=column for what has another name; dsreg formats list",
+    )
+
+
+def lacking(format: Format, look: Look, given: Mapping[str, str]) -> UsageError:
+    """The error for a format that was asked for and whose columns are not all there."""
+    for reason in (wrapped(look), nested(look)):
+        if reason:
+            return reason
+    found = find_columns(format, look, given)
+    short = min(format.manifest.needs.values(), key=lambda needed: len(set(needed) - found.keys()), default=[])
+    missing = [own for own in short if own not in found]
+    needs = "; ".join(f"{task}: {', '.join(needed)}" for task, needed in format.manifest.needs.items())
+    return UsageError(
+        f"{format.id} needs {needs}; nothing stands for {' and '.join(map(quoted, missing)) or 'them'}. "
+        f"The columns are: {look.describe()}",
+        hint=" ".join(f"--column {own}=COLUMN" for own in missing) or "dsreg formats show " + format.id,
+    )
+
+
+def nearly(look: Look, formats: Mapping[str, Format], given: Mapping[str, str]) -> list[str]:
+    """The formats that some of the columns would fit, each with what it lacks, the nearest first."""
+    found = []
+    for format in formats.values():
+        columns = find_columns(format, look, given)
+        if not format.reads or not columns:
+            continue
+        for task, needed in format.manifest.needs.items():
+            missing = [own for own in needed if own not in columns]
+            taken = " ".join(f"{own}={columns[own]}" for own in needed if own in columns)
+            if taken and missing:
+                found.append((len(missing), f"{format.id} ({task}) with {taken}, which lacks {', '.join(missing)}"))
+            elif taken and any_readable(format, columns, look):
+                found.append((0, f"{format.id} ({task}) with {taken}"))
+    return [text for _, text in sorted(found, key=lambda pair: pair[0])[:6]]
+
+
+def any_readable(format: Format, columns: Mapping[str, str], look: Look) -> bool:
+    """Whether the format reads any of the rows by these columns."""
+    numbers, _ = unreadable(format, columns, {}, False, look)
+    return len(numbers) < len(look.rows)
+
+
+def wrapped(look: Look) -> UsageError | None:
+    """The error for rows that stand inside a column of a single outer object, if they do."""
+    if len(look.rows) != 1:
+        return None
+    for column in look.kinds:
+        if look.kind(column) == "list of objects":
+            return UsageError(
+                f"the data is one object, and its rows seem to stand in the list {quoted(column)}; "
+                f"the columns are: {look.describe()}",
+                hint=f"take them out: jq -c '.[{json.dumps(column)}][]' FILE > rows.jsonl",
+            )
+    return None
+
+
+def nested(look: Look) -> UsageError | None:
+    """The error for rows whose columns stand inside one object, if they do."""
+    for column in look.kinds:
+        if look.kind(column) != "object":
+            continue
+        keys = {key for _, value in islice(look.values(column), 20) if isinstance(value, Mapping) for key in value}
+        if len(keys & KNOWN_NAMES) >= 2:
+            return UsageError(
+                f"the columns seem to stand inside the object {quoted(column)}; the columns are: {look.describe()}",
+                hint=f"take them out: jq -c '. + .[{json.dumps(column)}]' FILE > rows.jsonl",
+            )
+    return None
