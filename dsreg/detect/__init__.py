@@ -19,10 +19,13 @@ from dsreg.detect.reasons import (
     unreadable,
 )
 from dsreg.detect.refuse import (
+    CHAT_COLUMNS,
+    RANKED,
     refuse_columnar,
     refuse_json_text,
     refuse_no_rows,
     refuse_ranked,
+    refuse_registry,
     refuse_rivals,
     refuse_roles,
     undecided,
@@ -79,13 +82,14 @@ def detect(
         return nothing_seen(wanted, asked)
     refuse_no_rows(look)
     refuse_columnar(look)
+    refuse_registry(look)
     check_asked(look, known, wanted, asked)
     if wanted is not None:
         return describe(named_choice(wanted, look, asked), look, asked, chosen=True)
-    refuse_json_text(look)
+    refuse_json_text(look, CHAT_COLUMNS)
     found = list(choices(look, known, asked))
     if not found:
-        refuse_ranked(look, [name for name in ("chosen", "rejected") if look.filled(name)])
+        refuse_ranked(look, RANKED)
         raise undecided(look, known, asked.columns)
     first = describe(found[0], look, asked, chosen=False)
     first.alternatives.extend(alternatives(found, look, asked))
@@ -119,8 +123,6 @@ def nothing_seen(format: Format, asked: Asked) -> Detection:
 def named_choice(format: Format, look: Look, asked: Asked) -> Choice:
     """The columns and the task of a format that was named; raises UsageError when its columns are not there."""
     found = find_columns(format, look, asked.columns, loose=True)
-    if not found and any(look.kind(name) == "text" for name in look.kinds):
-        refuse_json_text(look)
     columns, task = columns_of_task(format, found, look, asked)
     return Choice(format, Signature(format.id, {}, ""), columns, task)
 
@@ -138,6 +140,7 @@ def find_tags(choice: Choice, look: Look, asked: Asked) -> tuple[dict[str, str],
     column = choice.columns["messages"]
     shape = look.turns(column)
     if shape is None:
+        refuse_json_text(look, [column])
         return default_tags(choice.format, asked), None
     tags = shape.tags(asked.tags)
     if choice.format.id == "openai":
@@ -168,12 +171,11 @@ def describe(choice: Choice, look: Look, asked: Asked, *, chosen: bool) -> Detec
     format, columns, task = choice.format, choice.columns, choice.task
     refuse_rivals(format, rivals(format, columns, look, asked.columns), look)
     if format.id == "alpaca":
-        answers = [columns[own] for own in ("response", "chosen", "rejected") if own in columns]
-        refuse_ranked(look, answers)
+        refuse_ranked(look, ["output", *(columns[own] for own in ("response", "chosen", "rejected") if own in columns)])
     tags, shape = find_tags(choice, look, asked)
     ranking = task == "preference" and format.manifest.llamafactory is not None
     extras = {own: column for own, column in asked.columns.items() if own in EXTRAS and column}
-    copy = copy_reason(format, columns, look)
+    copy = copy_reason(format, columns, tags, look)
     found = Detection(
         format=format.id,
         task=task,

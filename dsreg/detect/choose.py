@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
 from dsreg.detect.columns import find_columns, fitting
-from dsreg.detect.look import Look, quoted
+from dsreg.detect.look import Look, flag, quoted
 from dsreg.detect.refuse import lacking
 from dsreg.detect.signatures import ANY, SIGNATURES, Signature
 from dsreg.errors import UsageError
@@ -50,7 +50,7 @@ def check_asked(look: Look, formats: Mapping[str, Format], format: Format | None
             near = difflib.get_close_matches(column, look.kinds, 1)
             raise UsageError(
                 f"the rows have no column {quoted(column)} for {own}; they have: {look.describe()}",
-                hint=f"did you mean --column {own}={near[0]}?" if near else "",
+                hint=f"did you mean {flag('column', own, near[0])} ?" if near else "",
             )
 
 
@@ -102,7 +102,7 @@ def bears(signature: Signature, format: Format, found: Mapping[str, str], look: 
         if kinds != ANY and look.kind(column) not in kinds.split("|"):
             return False
         columns.append(column)
-    if look.complete(columns) * 2 <= len(look.rows):
+    if look.complete(columns) * 2 <= look.with_columns:
         return False
     placed = {*format.manifest.columns.values(), *found.values()}
     if any(look.filled(column) and column not in placed for column in signature.never):
@@ -125,7 +125,7 @@ def columns_of_task(format: Format, found: Mapping[str, str], look: Look, asked:
             names = [quoted(columns[own]) for own in ("kto_tag", "chosen", "rejected")]
             raise UsageError(
                 f"the rows have a KTO tag, {names[0]}, and pairs, {names[1]} and {names[2]}; they can only be one",
-                hint=f"--ranking for the pairs, or --column kto_tag={columns['kto_tag']} for the tag",
+                hint=f"--ranking for the pairs, or {flag('column', 'kto_tag', columns['kto_tag'])} for the tag",
             )
     try:
         task = format.task_of(columns, ranking=asked.ranking)

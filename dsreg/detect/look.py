@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import json
+import shlex
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
@@ -50,12 +51,18 @@ def quoted(name: str) -> str:
     return f"`{shown}`" if shown.isprintable() else f"`{json.dumps(shown)}`"
 
 
+def flag(option: str, name: str, value: str) -> str:
+    """`--option name=value` as it can be typed into a shell, whatever the value from the data is."""
+    return f"--{option} " + (shlex.quote(f"{name}={value}") if value.isprintable() else f"{name}=…")
+
+
 class Look:
     """What was seen in sample rows; rows that are no objects are left out, and keep their numbers free."""
 
     def __init__(self, rows: Sequence[Any]) -> None:
         self.total = len(rows)
         self.rows = [(number, row) for number, row in enumerate(rows, 1) if isinstance(row, Mapping)]
+        self.with_columns = sum(bool(row) for _, row in self.rows)
         self.kinds: dict[str, Counter[str]] = {}
         for _, row in self.rows:
             for column, value in row.items():

@@ -10,6 +10,7 @@ from dsreg.detect.look import Look, quoted
 from dsreg.detect.names import GROUPS
 from dsreg.detect.turns import Turns
 from dsreg.formats import Format
+from dsreg.rowcode.chat import CHAT_ROLES
 from dsreg.rowcode.errors import RowError
 from dsreg.source import make_source
 
@@ -46,7 +47,9 @@ def role_reasons(shape: Turns, tags: Mapping[str, str], column: str, fixed: bool
     yield f"the turns of {quoted(column)} have {quoted(shape.role_key)} and {quoted(shape.content_key)}; roles: {seen}"
     odd = shape.odd_roles(tags)
     if fixed:
-        odd = [role for role in odd if role not in ("function", "developer", "tool", "system", "user", "assistant")]
+        odd = [role for role in odd if role not in CHAT_ROLES]
+    if shape.thinking:
+        yield "`reasoning_content` is read as the thinking before an answer; LlamaFactory ignores it"
     if odd:
         named = ", ".join(f"{quoted(role)} ({some(shape.rows_of[role])})" for role in odd[:5])
         yield f"other roles than the tags' cannot be read: {named}; correct them in the data"
@@ -54,9 +57,9 @@ def role_reasons(shape: Turns, tags: Mapping[str, str], column: str, fixed: bool
 
 def task_reasons(task: str, columns: Mapping[str, str], look: Look, ranking: bool | None) -> Iterator[str]:
     """What the rows are for, and by which columns."""
-    said = " as asked" if ranking is not None else ""
+    said = ", as asked" if ranking is not None else ""
     if task == "preference" and "chosen" in columns:
-        yield f"{quoted(columns['chosen'])} and {quoted(columns['rejected'])} make preference pairs: ranking{said}"
+        yield f"{quoted(columns['chosen'])} and {quoted(columns['rejected'])} make preference pairs{said}"
     elif task == "kto" and "kto_tag" in columns:
         yield f"{quoted(columns['kto_tag'])} is true or false: the KTO tag"
     else:
@@ -85,7 +88,7 @@ def other_reasons(format: Format, columns: Mapping[str, str], look: Look) -> Ite
         yield f"further columns, {verb}: {names}"
 
 
-def copy_reason(format: Format, columns: Mapping[str, str], look: Look) -> str:
+def copy_reason(format: Format, columns: Mapping[str, str], tags: Mapping[str, str], look: Look) -> str:
     """Why LlamaFactory cannot read the rows as they are; "" if it can.
 
     LlamaFactory 0.9.5: its ShareGPT converter ignores tool_calls and needs texts; its formatter needs tools as text.
@@ -100,6 +103,9 @@ def copy_reason(format: Format, columns: Mapping[str, str], look: Look) -> str:
             return "LlamaFactory would ignore the tool calls: it needs a copy"
         if shape.parts or shape.blocks:
             return "LlamaFactory cannot read content in parts: it needs a copy"
+        second = [role for role in shape.odd_roles(tags) if role in CHAT_ROLES]
+        if format.id == "openai" and second:
+            return f"LlamaFactory knows one name for each role, and not {quoted(second[0])} as well: it needs a copy"
         if own != "messages" and look.kind(columns[own]) == "turns":
             return f"LlamaFactory reads one message in {quoted(columns[own])}, not a list: it needs a copy"
     tools = columns.get("tools")
@@ -119,7 +125,7 @@ def unreadable(
         try:
             format.reader.read_row(plain(row), constants)
         except RowError as error:
-            first = first or str(error)
+            first = first or f"{error.code} {error.path}: {error.message}"
             numbers.append(number)
     return numbers, first
 

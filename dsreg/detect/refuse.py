@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import json
+import shlex
 from collections.abc import Mapping, Sequence
 from itertools import islice
 from typing import Any
 
 from dsreg.detect.columns import find_columns
-from dsreg.detect.look import Look, quoted
+from dsreg.detect.look import Look, flag, quoted
 from dsreg.detect.names import GROUPS
 from dsreg.detect.reasons import unreadable
 from dsreg.detect.turns import Turns, read_shape
@@ -16,6 +17,7 @@ from dsreg.errors import UsageError
 from dsreg.formats import Format
 
 CHAT_COLUMNS = (*GROUPS["messages"], "prompt", "completion", "chosen", "rejected")
+SOURCES = frozenset({"file_name", "hf_hub_url", "ms_hub_url", "om_hub_url", "script_url", "cloud_file_name"})
 KNOWN_NAMES = frozenset(name for names in GROUPS.values() for name in names)
 RANKED = (*GROUPS["response"], *GROUPS["chosen"], *GROUPS["rejected"])
 
@@ -53,19 +55,29 @@ def refuse_columnar(look: Look) -> None:
         )
 
 
-def refuse_json_text(look: Look) -> None:
+def refuse_json_text(look: Look, columns: Sequence[str]) -> None:
     """Raise UsageError where a column that should hold turns holds their JSON text, as CSV files do."""
-    for column in CHAT_COLUMNS:
+    for column in columns:
         texts = [value for _, value in islice(look.values(column), 5)]
         if texts and all(isinstance(text, str) and text.lstrip().startswith("[{") for text in texts):
             decoded = [decode(text) for text in texts]
             if all(isinstance(value, list) and read_shape([(1, value)]) for value in decoded):
                 raise UsageError(
                     f"{quoted(column)} holds the JSON text of lists of turns, not the lists themselves",
-                    hint=f"write it as JSON Lines with the lists in it: jq -c '.{column} |= fromjson' FILE"
-                    if column.isidentifier()
-                    else "write it as JSON Lines with the lists in it",
+                    hint=f"write them as JSON Lines with the lists in it, by {jq(column, '.[NAME] |= fromjson')}",
                 )
+
+
+def refuse_registry(look: Look) -> None:
+    """Raise UsageError for a dataset_info.json, which lists datasets and is none."""
+    entries = list(look.rows[0][1].values()) if len(look.rows) == 1 else []
+    if entries and all(isinstance(entry, Mapping) and not SOURCES.isdisjoint(entry) for entry in entries):
+        raise UsageError("this is a dataset_info.json, not data", hint="dsreg init adopts the datasets it lists")
+
+
+def jq(column: str, program: str) -> str:
+    """A jq command with the column's name in its program, for a shell."""
+    return f"jq -c {shlex.quote(program.replace('NAME', json.dumps(column)))} FILE > rows.jsonl"
 
 
 def decode(text: str) -> Any:
@@ -96,7 +108,7 @@ def refuse_rivals(format: Format, found: Mapping[str, Sequence[str]], look: Look
     for own, columns in found.items():
         raise UsageError(
             f"{own} of {format.id} could be {' or '.join(map(quoted, columns))}; the columns are: {look.describe()}",
-            hint=" or ".join(f"--column {own}={column}" for column in columns),
+            hint=" or ".join(flag("column", own, column) for column in columns),
         )
 
 
@@ -107,12 +119,12 @@ def refuse_roles(shape: Turns, tags: Mapping[str, str], column: str) -> None:
     many = [role for role in odd if role and shape.roles[role] * 4 >= shape.count]
     if not missing or not many:
         return
-    roles = ", ".join(f"{quoted(role)} {n} times" for role, n in shape.roles.most_common(8))
+    roles = ", ".join(f"{quoted(role)} ×{n}" for role, n in shape.roles.most_common(8))
     lacking = " and ".join("the user" if tag == "user_tag" else "the assistant" for tag in missing)
     names = [*many, *(["ROLE"] * len(missing))]
     raise UsageError(
         f"which role in {quoted(column)} is {lacking}? Under {quoted(shape.role_key)} stand {roles}",
-        hint=" ".join(f"--tag {tag}={name}" for tag, name in zip(missing, names, strict=False)),
+        hint=" ".join(flag("tag", tag, name) for tag, name in zip(missing, names, strict=False)),
     )
 
 
@@ -124,10 +136,12 @@ def undecided(look: Look, formats: Mapping[str, Format], given: Mapping[str, str
     kinds = {tuple(sorted(str(key) for key in row)) for _, row in look.rows}
     mixed = f" ({len(kinds)} different sets of columns in {len(look.rows)} rows)" if len(kinds) > 1 else ""
     near = nearly(look, formats, given)
-    choices = "; ".join(near) if near else "no format has two of these columns"
+    choices = f"Near are: {'; '.join(near)}" if near else "No format has a column of these names"
+    hint = "say --format ID, and --column name=column for what has another name; dsreg formats list"
+    if len(look.kinds) == 1 and look.kind(column := next(iter(look.kinds))) == "text" and "pretrain" in formats:
+        hint = f"for pretraining: --format pretrain {flag('column', 'text', column)}"
     return UsageError(
-        f"the format of these rows cannot be told; the columns are: {look.describe()}{mixed}. Near are: {choices}",
-        hint="say --format ID, and --column name=column for what has another name; dsreg formats list",
+        f"the format of these rows cannot be told; the columns are: {look.describe()}{mixed}. {choices}", hint=hint
     )
 
 
@@ -179,7 +193,7 @@ def wrapped(look: Look) -> UsageError | None:
             return UsageError(
                 f"the data is one object, and its rows seem to stand in the list {quoted(column)}; "
                 f"the columns are: {look.describe()}",
-                hint=f"take them out: jq -c '.[{json.dumps(column)}][]' FILE > rows.jsonl",
+                hint=f"take them out: {jq(column, '.[NAME][]')}",
             )
     return None
 
@@ -193,6 +207,6 @@ def nested(look: Look) -> UsageError | None:
         if len(keys & KNOWN_NAMES) >= 2:
             return UsageError(
                 f"the columns seem to stand inside the object {quoted(column)}; the columns are: {look.describe()}",
-                hint=f"take them out: jq -c '. + .[{json.dumps(column)}]' FILE > rows.jsonl",
+                hint=f"take them out: {jq(column, '. + .[NAME]')}",
             )
     return None

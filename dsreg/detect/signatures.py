@@ -68,6 +68,13 @@ def asks_only(look: Look, column: str, tags: Mapping[str, str]) -> bool:
     return asks and shape.is_chat(tags) and any(look.filled(name) for name in GROUPS["answer"])
 
 
+def has_system_column(look: Look, column: str, tags: Mapping[str, str]) -> bool:
+    """Whether plain chats have a system text in a column of its own."""
+    shape = shape_of(look, column)
+    beside = any(look.filled(name) and look.kind(name) == "text" for name in GROUPS["system"])
+    return beside and shape.is_chat(tags) and not shape.calls and not shape.parts
+
+
 def one_turn(look: Look, column: str, tags: Mapping[str, str]) -> bool:
     """Whether prompts are chats of OpenAI's API."""
     return shape_of(look, column).role_key == "role"
@@ -207,10 +214,17 @@ SIGNATURES: tuple[Signature, ...] = (
         test=asks_only,
     ),
     Signature(
+        "sharegpt",
+        {"conversations": "turns"},
+        "chats with a system text in a column of its own, for which OpenAI's rows have no place",
+        by_name=True,
+        test=has_system_column,
+    ),
+    Signature(
         "openai",
         {"messages": "turns"},
         "chats with the keys and roles of OpenAI's API",
-        "the answer in a column of its own would not be read",
+        "the column beside the messages would not be read",
         by_name=True,
         test=is_chat,
     ),
@@ -226,7 +240,7 @@ SIGNATURES: tuple[Signature, ...] = (
         {"messages": "turns"},
         "messages, as SageMaker has them",
         "the same messages as openai; only by its name",
-        never=(*ANSWERS, "kto_tag", "label"),
+        never=(*ANSWERS, *MEDIA, "kto_tag", "label"),
         test=is_chat,
     ),
     Signature(
@@ -234,7 +248,7 @@ SIGNATURES: tuple[Signature, ...] = (
         {"messages": "turns"},
         "messages, as verl has them",
         "the same messages as openai; only by its name",
-        never=(*ANSWERS, "kto_tag", "label"),
+        never=(*ANSWERS, *MEDIA, "kto_tag", "label"),
         test=is_chat,
     ),
     Signature(
@@ -242,7 +256,7 @@ SIGNATURES: tuple[Signature, ...] = (
         {"messages": "turns"},
         "messages under benchmax's strict contract",
         "the same messages as openai; only by its name",
-        never=(*ANSWERS, "kto_tag", "label"),
+        never=(*ANSWERS, *MEDIA, "kto_tag", "label"),
         test=is_chat,
     ),
     Signature(
@@ -284,8 +298,8 @@ SIGNATURES: tuple[Signature, ...] = (
         "evaluation rows of SageMaker without a response",
         never=tuple({*PROMPTS, *GROUPS["response"], *ANSWERS, *MEDIA} - {"query"}),
     ),
-    Signature("alpaca", {"instruction": "text"}, "Alpaca rows without an answer", never=ANSWERS),
     Signature("alpaca", {"instruction": ANY, "output": ANY}, "Alpaca rows by the names of their columns"),
+    Signature("alpaca", {"instruction": "text"}, "Alpaca rows without an answer", never=ANSWERS),
     Signature(
         "verl",
         {"prompt": "turns"},
