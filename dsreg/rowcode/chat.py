@@ -258,12 +258,13 @@ def check_calls(messages: list[dict[str, Any]]) -> None:
             waiting = [call["id"] for call in message["tool_calls"]]
 
 
-def answer_part(messages: list[dict[str, Any]], path: str, where: str) -> list[dict[str, Any]]:
-    """The messages of one answer; raises RowError DS202 unless they are the assistant's or its tools'."""
-    if not messages:
+def answer_part(messages: list[dict[str, Any]], path: str, where: str, start: int = 0) -> list[dict[str, Any]]:
+    """The messages from `start` on, which are one answer; raises RowError DS202 unless they are the assistant's."""
+    answer = messages[start:]
+    if not answer:
         raise RowError("DS202", path, f"the {where} answer is empty")
-    for i, message in enumerate(messages):
+    for i, message in enumerate(answer, start):
         if message["role"] not in ("assistant", "tool"):
             reason = f"the {where} answer must be the assistant's, not the {message['role']}'s"
             raise RowError("DS202", f"{path}[{i}].role", reason)
-    return messages
+    return answer

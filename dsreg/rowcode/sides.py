@@ -24,6 +24,11 @@ def read_side(row: dict[str, Any], c: Constants, name: str, role: str, start: in
     return read_chat(value, column, start)
 
 
+def read_answer(row: dict[str, Any], c: Constants, name: str, start: int) -> list[dict[str, Any]]:
+    """The messages of an answer after `start` others; raises RowError, DS202 unless they are the assistant's."""
+    return answer_part(read_side(row, c, name, "assistant", start), c.columns[name], name)
+
+
 def one_style(row: dict[str, Any], c: Constants, names: list[str]) -> bool:
     """Whether the sides of the row are texts; raises RowError DS204 when some are texts and others lists."""
     values = {name: need(row, c, name) for name in names}
@@ -71,7 +76,7 @@ def read_pair(row: dict[str, Any], c: Constants) -> dict[str, list[dict[str, Any
     if not messages:
         raise RowError("DS202", column, "the prompt has no messages")
     start = len(messages)
-    chosen, rejected = (read_side(row, c, name, "assistant", start) for name in ("chosen", "rejected"))
+    chosen, rejected = (read_answer(row, c, name, start) for name in ("chosen", "rejected"))
     return {"messages": under_system(messages, row, c), "chosen": chosen, "rejected": rejected}
 
 
@@ -86,8 +91,11 @@ def split_pair(row: dict[str, Any], c: Constants) -> dict[str, list[dict[str, An
     if not shared:
         reason = "there is no prompt: no `prompt` column, and chosen and rejected do not begin with the same message"
         raise RowError("DS202", c.columns["chosen"], reason)
-    messages = under_system(chosen[:shared], row, c)
-    return {"messages": messages, "chosen": chosen[shared:], "rejected": rejected[shared:]}
+    sides = {
+        "chosen": answer_part(chosen, c.columns["chosen"], "chosen", shared),
+        "rejected": answer_part(rejected, c.columns["rejected"], "rejected", shared),
+    }
+    return {"messages": under_system(chosen[:shared], row, c), **sides}
 
 
 def same_value(one: Any, other: Any) -> bool:
@@ -115,9 +123,6 @@ def split_texts(row: dict[str, Any], c: Constants) -> dict[str, list[dict[str, A
 def side_sample(row: dict[str, Any], c: Constants, sides: dict[str, Any]) -> dict[str, Any]:
     """The sample of these sides, with the row's tools and its further columns."""
     sample = {"task": c.task, **sides}
-    for name in ("chosen", "rejected", "completion"):
-        if name in sides:
-            answer_part(sides[name], c.columns[name], name)
     tools = read_tools(row, c)
     if tools:
         sample["tools"] = tools

@@ -7,7 +7,7 @@ from typing import Any
 from dsreg.rowcode.columns import need, need_label
 from dsreg.rowcode.constants import Constants
 from dsreg.rowcode.errors import RowError
-from dsreg.rowcode.sides import one_style, read_prompt, read_side, side_sample
+from dsreg.rowcode.sides import one_style, read_answer, read_prompt, side_sample
 
 
 def read_row(row: dict[str, Any], c: Constants) -> dict[str, Any]:
@@ -16,7 +16,7 @@ def read_row(row: dict[str, Any], c: Constants) -> dict[str, Any]:
         raise RowError("DS203", "completion", "the row is a pair of answers; hf-preference reads those")
     one_style(row, c, ["prompt", "completion"])
     messages = read_prompt(row, c)
-    completion = read_side(row, c, "completion", "assistant", len(messages))
+    completion = read_answer(row, c, "completion", len(messages))
     sample = side_sample(row, c, {"messages": messages, "completion": completion})
     sample["label"] = hf_kto_label(row, c)
     return sample
