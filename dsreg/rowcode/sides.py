@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 from dsreg.rowcode.chat import answer_part, read_chat, write_chat, write_tools
-from dsreg.rowcode.columns import as_text, json_name, need, read_extra, read_tools
+from dsreg.rowcode.columns import as_text, json_name, need, need_text, read_extra, read_tools
 from dsreg.rowcode.constants import Constants
 from dsreg.rowcode.errors import RowError
 
@@ -108,7 +108,7 @@ def same_value(one: Any, other: Any) -> bool:
 
 def split_texts(row: dict[str, Any], c: Constants) -> dict[str, list[dict[str, Any]]]:
     """As TRL splits texts: at the first character that differs, a space before it going to the answers."""
-    chosen, rejected = need(row, c, "chosen"), need(row, c, "rejected")
+    chosen, rejected = need_text(row, c, "chosen"), need_text(row, c, "rejected")
     last = min(len(chosen), len(rejected)) - 1
     at = next((i for i in range(last) if chosen[i] != rejected[i]), max(last, 0))
     if at and chosen[at - 1] == " " and chosen[at : at + 1] != rejected[at : at + 1]:

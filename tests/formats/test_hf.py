@@ -182,6 +182,7 @@ REFUSED = [
         "rejected[1].role",
     ),
     ("hf-preference", {"chosen": "b"}, "DS203", "rejected"),
+    ("hf-preference", {"chosen": "b", "rejected": None}, "DS204", "rejected"),
     ("hf-kto", {"prompt": "a", "completion": "b"}, "DS203", "label"),
     ("hf-kto", {"prompt": "a", "completion": "b", "label": "true"}, "DS212", "label"),
     ("hf-kto", {"prompt": "a", "completion": "b", "label": None}, "DS212", "label"),
