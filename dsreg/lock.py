@@ -152,7 +152,7 @@ def lock_bytes(lock: Lock) -> bytes:
 
 
 def _section(members: dict[str, dict[str, Any]]) -> str:
-    lines = [f"    {json.dumps(key)}: {json.dumps(members[key])}" for key in sorted(members)]
+    lines = [f"    {json.dumps(key)}: {json.dumps(members[key], sort_keys=True)}" for key in sorted(members)]
     return "{\n" + ",\n".join(lines) + "\n  }" if lines else "{}"
 
 

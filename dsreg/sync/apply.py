@@ -23,7 +23,7 @@ def apply(plan: Plan) -> Plan:
     changes = plan.ordered()
     for change in changes:
         _check_unchanged(change)
-    clean_leftovers(*{change.path.parent for change in changes}, plan.project.registry_dir, plan.project.root)
+    clean_leftovers(*_folders(plan))
     for folder in plan.folders:
         make_dirs(folder)
     if changes:
@@ -41,6 +41,14 @@ def apply(plan: Plan) -> Plan:
     if plan.digests is not None:
         plan.digests.save()
     return plan
+
+
+def _folders(plan: Plan) -> set[Path]:
+    """The folders in which a killed command may have left a temporary file."""
+    project = plan.project
+    generated = {(project.root / path).parent for path in plan.generated}
+    touched = {change.path.parent for change in plan.changes}
+    return {project.root, project.registry_dir, project.data_dir, project.state} | generated | touched
 
 
 def _write(change: Change) -> None:

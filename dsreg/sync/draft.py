@@ -36,6 +36,7 @@ class Draft:
     state: LockState
     info: Document
     info_data: bytes | None
+    entries_before: dict[str, Any]
     digests: Digests
     accept: Accept | None
     force: bool

@@ -90,9 +90,14 @@ def _with_own_keys(name: str, adopted: Dataset, dataset: Dataset, current: Any) 
     """An adopted dataset with what only the registry knows of it; its format too, where that gives the same entry."""
     own, values = dataset.to_toml(), adopted.to_toml()
     kept: dict[str, Any] = {key: own[key] for key in ("targets", "card", "check", "target") if key in own}
+    mapped = dict(adopted.columns or {})
+    if adopted.format == "pretrain" and dataset.format != "pretrain":
+        # what pretraining calls text is a prompt to the others
+        mapped = {"prompt": mapped["text"]}
+        values["columns"] = mapped
     extras = {key: value for key, value in (dataset.columns or {}).items() if key in EXTRA_COLUMNS}
     if extras:
-        kept["columns"] = extras | values.get("columns", {})
+        kept["columns"] = extras | mapped
     same_format = {key: value for key, value in values.items() if key != "formatting"} | {"format": dataset.format}
     for candidate in (same_format | kept, values | kept):
         result = Dataset.model_validate(candidate)

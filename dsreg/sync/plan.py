@@ -84,6 +84,8 @@ class Plan:
     """Data and exports that stay behind."""
     folders: list[Path] = field(default_factory=list)
     """Folders to make."""
+    generated: set[str] = field(default_factory=set)
+    """The paths of all generated files that dsreg knows of."""
     intent: Known = field(default_factory=Known)
     unfinished: Known = field(default_factory=Known)
     digests: Digests | None = None

@@ -36,7 +36,9 @@ def plan(
     """
     wish = wish or Wish()
     data = read_regular(project.info_path, limit=INFO_LIMIT)
-    draft = Draft(Plan(project), read_lock(project), read_info(project), data, Digests(project), accept, force)
+    info = read_info(project)
+    state, digests = read_lock(project), Digests(project)
+    draft = Draft(Plan(project), state, info, data, dict(info.value), digests, accept, force)
     draft.plan.notices += [*draft.state.notices, *_duplicates(draft)]
     draft.plan.digests = draft.digests
     draft.plan.changes += wish.tomls
@@ -148,6 +150,7 @@ def _finish(draft: Draft, records: dict[str, DatasetRecord | None]) -> None:
     if lock != state.data and (state.data is not None or state.lock.datasets):
         made.changes.append(Change(project.lock_path, LOCK_FILE, state.data, lock, Stage.LOCK))
     _note_intent(draft, records)
+    made.generated = set(state.known.files)
     for change in made.changes:
         if change.new is not None:
             inside(project.root, change.path)
@@ -167,6 +170,9 @@ def _note_intent(draft: Draft, records: dict[str, DatasetRecord | None]) -> None
     for name, record in records.items():
         current = known.entries.get(name, set())
         wanted = {canonical(record.entry)} if record is not None and record.entry is not None else set()
+        found = draft.entries_before.get(name, ABSENT)
+        if not current and found is not ABSENT and {canonical(found)} == wanted:
+            continue  # adopted: not dsreg's to remove, should its TOML never come to be written
         if current != wanted:
             intent.entries.setdefault(name, set()).update(current | wanted)
     for change in draft.plan.changes:

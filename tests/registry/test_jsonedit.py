@@ -83,7 +83,10 @@ def test_an_empty_object_is_empty_in_the_same_way_again(space: str) -> None:
 
 
 def test_only_the_nested_member_that_differs_is_touched() -> None:
-    before = '{"//":  "note",\n "a" : { "file_name":"\\u0061.json",\n\n "columns": {"prompt" :"q",  "response":"r"} , "z": 1.50 }}'
+    before = (
+        '{"//":  "note",\n "a" : { "file_name":"\\u0061.json",\n\n'
+        ' "columns": {"prompt" :"q",  "response":"r"} , "z": 1.50 }}'
+    )
     value = {"file_name": "a.json", "columns": {"prompt": "question", "response": "r"}, "z": 1.5}
     assert edit(before, "a", value) == before.replace('"q"', '"question"')
 
