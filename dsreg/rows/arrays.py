@@ -20,7 +20,7 @@ _TRIES = 8
 
 
 class Block(NamedTuple):
-    """Comma-separated rows, the number of their first line, and what `[text]` decodes to.
+    """Comma-separated rows, the number of the line they begin in, and what `[text]` decodes to.
 
     `value` is None where the rows must be decoded one by one: something in them is no JSON.
     """
@@ -31,7 +31,7 @@ class Block(NamedTuple):
 
 
 def array_blocks(path: Path, size: int = BLOCK) -> Iterator[tuple[bytes, int]]:
-    """Cut a JSON array into blocks of whole rows: (bytes without the array's brackets, number of the first line)."""
+    """Cut a JSON array into blocks of whole rows: (bytes within the brackets, number of the line they begin in)."""
     with Source(path) as source:
         for block in cut_array(source, size):
             yield block.text, block.line

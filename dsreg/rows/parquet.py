@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any, BinaryIO
 
 import pyarrow as pa
@@ -11,6 +12,7 @@ from dsreg.errors import OutputError
 from dsreg.rows.encode import refuse_unfit
 
 _BATCH = 5000
+_LARGEST_FLOAT32 = 3.4028235e38
 
 
 class ParquetSink:
@@ -39,7 +41,7 @@ class ParquetSink:
         if self._schema is None:
             self._schema = self._infer()
         for number, row in enumerate(self._rows, self._done + 1):
-            self._refuse_unknown(number, row)
+            self._refuse_misfits(number, row)
         table = pa.Table.from_arrays([self._column(field) for field in self._schema], schema=self._schema)
         try:
             if self._writer is None:
@@ -64,14 +66,15 @@ class ParquetSink:
             raise self._error(field.name, "a row has no value, and the schema demands one")
         return column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column
 
-    def _refuse_unknown(self, number: int, row: dict[str, Any]) -> None:
+    def _refuse_misfits(self, number: int, row: dict[str, Any]) -> None:
         assert self._schema is not None
         types = {field.name: field.type for field in self._schema}
         for key, value in row.items():
-            path = unknown_key(value, types[key], key) if key in types else key
-            if path:
-                hint = "the columns are those of the first rows, or of the schema given"
-                raise OutputError(f"column {path}: row {number} has it, the file has not", where=self._name, hint=hint)
+            found = misfit(value, types[key], key) if key in types else (key, "has no place in the file's columns")
+            if found:
+                path, reason = found
+                hint = "the columns are those of the first rows, or of the schema given; JSON Lines holds any"
+                raise OutputError(f"column {path} of row {number} {reason}", where=self._name, hint=hint)
 
     def _error(self, column: str, reason: str) -> OutputError:
         last = self._done + len(self._rows)
@@ -80,17 +83,32 @@ class ParquetSink:
         return OutputError(f"column {column}: {rows}: {reason}", where=self._name, hint=hint)
 
 
-def unknown_key(value: Any, kind: pa.DataType, path: str) -> str:
-    """The path to a key in a value that its Arrow type has no place for, "" if there is none; Arrow would drop it."""
-    if isinstance(value, dict) and pa.types.is_struct(kind):
+def misfit(value: Any, kind: pa.DataType, path: str) -> tuple[str, str] | None:
+    """The path to the first value that Arrow would change or drop in silence, and why; None if there is none.
+
+    (What does not fit at all is refused by Arrow itself.)
+    """
+    if isinstance(value, dict):
+        if not pa.types.is_struct(kind):
+            return None
         types = {field.name: field.type for field in kind}
-        for key, inner in value.items():
-            found = unknown_key(inner, types[key], f"{path}.{key}") if key in types else f"{path}.{key}"
-            if found:
-                return found
-    elif isinstance(value, list | tuple) and (pa.types.is_list(kind) or pa.types.is_large_list(kind)):
-        for i, inner in enumerate(value):
-            found = unknown_key(inner, kind.value_type, f"{path}[{i}]")
-            if found:
-                return found
-    return ""
+        unknown = next((key for key in value if key not in types), None)
+        if unknown is not None:
+            return f"{path}.{unknown}", "has no place in the file's columns"
+        return _first(misfit(inner, types[key], f"{path}.{key}") for key, inner in value.items())
+    is_list = pa.types.is_list(kind) or pa.types.is_large_list(kind)
+    if isinstance(value, list | tuple):
+        return _first(misfit(v, kind.value_type, f"{path}[{i}]") for i, v in enumerate(value)) if is_list else None
+    if isinstance(value, str):
+        return (path, "is text, where the file has lists") if is_list else None
+    if isinstance(value, bool):
+        return (path, f"is {value}, where the file has numbers") if pa.types.is_floating(kind) else None
+    if isinstance(value, float) and pa.types.is_integer(kind) and not value.is_integer():
+        return path, f"is {value}, where the file has integers"
+    if isinstance(value, float) and pa.types.is_float32(kind) and abs(value) > _LARGEST_FLOAT32:
+        return path, f"is {value}, too large for the file's numbers"
+    return None
+
+
+def _first(found: Iterable[tuple[str, str] | None]) -> tuple[str, str] | None:
+    return next((each for each in found if each), None)

@@ -181,8 +181,8 @@ def _zstd_pieces(file: BinaryIO) -> Iterator[bytes]:
             except zstandard.ZstdError as e:
                 raise _BrokenZstd(str(e)) from e
             fresh = False
-            if piece:
-                yield piece
+            for start in range(0, len(piece), BLOCK):
+                yield piece[start : start + BLOCK]
             data = b""
             if unpack.eof:
                 data, unpack, fresh = unpack.unused_data, zstandard.ZstdDecompressor().decompressobj(), True

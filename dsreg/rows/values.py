@@ -65,7 +65,8 @@ def _value(source: Source, decoder: Decoder, block: Block, start: int, end: int)
 
 def _syntax_error(name: str, block: Block, start: int, e: json.JSONDecodeError) -> DataFileError:
     if not e.doc:  # nothing before, between or after commas: point at the comma
-        start = max(0, block.text.rfind(b",", 0, start))
+        comma = block.text.rfind(b",", 0, start)  # -1: just before the block, or this is the array's first
+        start = comma if comma >= 0 else start if start < len(block.text) else 0
     text = e.doc or block.text[start:].decode("utf-8", "replace")
     before = block.text[:start].decode("utf-8", "replace") + text[: e.pos]
     line, column = block.line + before.count("\n"), len(before) - before.rfind("\n")
