@@ -1,0 +1,119 @@
+"""`dsreg convert`: convert a file without a registry."""
+
+from __future__ import annotations
+
+import shutil
+import sys
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from dsreg.cli import options, output
+
+if TYPE_CHECKING:
+    from dsreg.export import Report
+    from dsreg.runner import Conversion
+
+
+def convert(
+    file: Annotated[
+        str, typer.Argument(metavar="FILE", help="A file, a folder, or - for standard input.", show_default=False)
+    ],
+    target: options.Target,
+    format: options.Format = None,
+    ranking: options.Ranking = None,
+    column: options.Column = None,
+    tag: options.Tag = None,
+    out: Annotated[
+        str | None, typer.Option("-o", "--output", metavar="FILE", help="Where to write; standard output without it.")
+    ] = None,
+    take: options.Take = None,
+    skip: options.Skip = None,
+    strip: options.Strip = None,
+    option: options.Settings = None,
+    text_template: options.TextTemplate = None,
+    skip_invalid: options.SkipInvalid = False,
+    force: options.Force = False,
+    dry_run: options.DryRun = False,
+    json: options.Json = False,
+) -> None:
+    """Convert a file; what it is and what its columns are is detected where it is not given."""
+    from dsreg.add.options import check_options
+    from dsreg.api import file_source
+    from dsreg.cli.choices import choices_of
+    from dsreg.cli.here import here_if_any
+    from dsreg.errors import UsageError
+    from dsreg.formats import find_format
+    from dsreg.runner import make_conversion
+
+    root = here_if_any()
+    wanted = find_format(target, root.root if root else None)
+    _ = wanted.writer
+    choices = choices_of(take, skip, strip, option, text_template)
+    to_stdout = out is None or out == "-"
+    if json and to_stdout and not dry_run:
+        raise UsageError("--json and the rows would both go to standard output", hint="write the rows with -o FILE")
+    columns, tags = options.parse_pairs(column, "--column"), options.parse_pairs(tag, "--tag")
+    with _input(file) as path:
+        source, found = file_source(
+            path, format=format, columns=columns, tags=tags, ranking=ranking, options=choices.options
+        )
+        check_options(choices.options, [wanted], source.format)
+        if format is None:
+            output.say(f"{found.reasons[0] if found.reasons else found.format}")
+        conversion = make_conversion(source, wanted, choices)
+        output_path = Path(out) if out is not None and not to_stdout else None
+        report = _convert(conversion, output_path, skip_invalid=skip_invalid, force=force, dry_run=dry_run)
+    _tell(report, json=json, dry_run=dry_run)
+
+
+@contextmanager
+def _input(file: str) -> Iterator[Path]:
+    """The file to read; standard input is kept in a file first."""
+    from dsreg.errors import NotFoundError
+    from dsreg.rows import spool
+
+    if file == "-":
+        with spool(sys.stdin.buffer) as path:
+            yield path
+        return
+    if not Path(file).exists():
+        raise NotFoundError("there is no such file or folder", where=file, hint="- reads standard input")
+    yield Path(file)
+
+
+def _convert(conversion: Conversion, path: Path | None, *, skip_invalid: bool, force: bool, dry_run: bool) -> Report:
+    """Convert to a file, to standard output where there is none, or to nothing in a dry run."""
+    from dsreg.cli.progress import progress
+    from dsreg.export import SUFFIXES, container_of, export
+
+    container = conversion.steps.target.options.get("container")
+    with progress(conversion):
+        if dry_run:
+            return export(conversion, None, skip_invalid=skip_invalid)
+        if path is not None:
+            return export(conversion, path, container=container, skip_invalid=skip_invalid, ours=force)
+        with tempfile.TemporaryDirectory(prefix="dsreg-") as folder:
+            # to a file first: a conversion that fails prints nothing
+            kind = container_of(conversion, None, container)
+            kept = Path(folder) / f"rows{SUFFIXES[kind]}"
+            report = export(conversion, kept, container=kind, skip_invalid=skip_invalid)
+            with kept.open("rb") as rows:
+                shutil.copyfileobj(rows, sys.stdout.buffer, 1 << 20)
+            sys.stdout.buffer.flush()
+    report.output = report.rejects_path = None
+    return report
+
+
+def _tell(report: Report, *, json: bool, dry_run: bool) -> None:
+    from dsreg.cli.report import tell_report
+
+    if json:
+        output.data_json(report.as_json())
+        return
+    where = output.path(report.output) if report.output else "nothing (dry run)" if dry_run else "standard output"
+    tell_report(report, output_shown=where)

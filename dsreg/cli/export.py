@@ -1,0 +1,190 @@
+"""`dsreg export`: convert registered datasets."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, NamedTuple
+
+import typer
+
+from dsreg.cli import options, output
+
+if TYPE_CHECKING:
+    from dsreg.api import Project, RegisteredDataset
+    from dsreg.errors import DsregError
+    from dsreg.export import Report
+    from dsreg.formats import Format
+    from dsreg.runner import Choices, Conversion
+
+
+class Job(NamedTuple):
+    """One dataset on its way to one target."""
+
+    dataset: RegisteredDataset
+    conversion: Conversion
+
+
+class LeftOut(NamedTuple):
+    """A dataset that cannot become a target, or not without a choice."""
+
+    name: str
+    target: str
+    reason: DsregError
+
+
+def export(
+    names: options.Names = None,
+    target: Annotated[
+        list[str], typer.Option("--target", metavar="FORMAT", help="What they become. Repeatable.", show_default=False)
+    ] = [],  # noqa: B006
+    out: Annotated[
+        str | None,
+        typer.Option("-o", "--output", metavar="PATH", help="A file for one dataset, a folder for several."),
+    ] = None,
+    take: options.Take = None,
+    skip: options.Skip = None,
+    strip: options.Strip = None,
+    option: options.Settings = None,
+    text_template: options.TextTemplate = None,
+    skip_invalid: options.SkipInvalid = False,
+    force: options.Force = False,
+    dry_run: options.DryRun = False,
+    json: options.Json = False,
+) -> None:
+    """Convert datasets; without names, all that become the target without a choice to make."""
+    from dsreg.add.options import check_options
+    from dsreg.cli.choices import choices_of
+    from dsreg.cli.here import project
+    from dsreg.formats import find_format
+
+    found = project()
+    targets = [find_format(id, found.root.root) for id in _required(target)]
+    for format in targets:
+        _ = format.writer
+    choices = choices_of(take, skip, strip, option, text_template)
+    check_options(choices.options, targets)
+    jobs, left = _jobs(found, names, targets, choices)
+    place = _places(out, jobs, several=len(targets) > 1)
+
+    def convert(job: Job) -> Report:
+        return _convert(job, place(job), skip_invalid=skip_invalid, force=force, dry_run=dry_run)
+
+    reports, failed = _run(jobs, convert, json=json, dry_run=dry_run)
+    if json:
+        output.data_json({"exports": [report.as_json() for report in reports], "left_out": _left_json(left)})
+    else:
+        _tell_left(left)
+    if failed:
+        raise typer.Exit(max(error.exit_code for error in failed))
+
+
+def _required(targets: list[str]) -> list[str]:
+    from dsreg.errors import UsageError
+
+    if not targets:
+        raise UsageError("what shall they become?", hint="--target FORMAT; `dsreg formats list` shows them")
+    return list(dict.fromkeys(targets))
+
+
+def _jobs(
+    project: Project, names: list[str] | None, targets: list[Format], choices: Choices
+) -> tuple[list[Job], list[LeftOut]]:
+    """What to convert, and what is left out because nobody asked for it by name; raises for what was named."""
+    from dsreg.errors import DsregError
+
+    jobs, left = [], []
+    for name in dict.fromkeys(names or project):
+        for target in targets:
+            try:
+                dataset = project[name]
+                jobs.append(Job(dataset, dataset.conversion(target.id, choices)))
+            except DsregError as error:
+                if names:
+                    raise
+                left.append(LeftOut(name, target.id, error))
+    return jobs, left
+
+
+def _places(out: str | None, jobs: list[Job], *, several: bool) -> Callable[[Job], Path | None]:
+    """Where each job writes: its own place under exports/, the file given with -o, or a place in that folder."""
+    if out is None:
+        return lambda job: None
+    if len(jobs) == 1 and not out.endswith("/") and not Path(out).is_dir():
+        return lambda job: Path(out)
+    folder = Path(out)
+
+    def inside(job: Job) -> Path:
+        usual = job.dataset.output(job.conversion, job.conversion.steps.target.options.get("container"))
+        exports = job.dataset.root.root / "exports"
+        below = usual.relative_to(exports) if several else usual.relative_to(exports / job.conversion.target.id)
+        return folder / below
+
+    return inside
+
+
+def _convert(job: Job, path: Path | None, *, skip_invalid: bool, force: bool, dry_run: bool) -> Report:
+    """Run one job; a dry run writes nothing, and says where it would."""
+    from dataclasses import replace
+
+    from dsreg.cli.progress import progress
+    from dsreg.export import export as convert
+
+    with progress(job.conversion):
+        if not dry_run:
+            return job.dataset.export_conversion(job.conversion, path, skip_invalid=skip_invalid, force=force)
+        report = convert(job.conversion, None, skip_invalid=skip_invalid)
+        return replace(report, output=path or job.dataset.output(job.conversion))
+
+
+def _run(
+    jobs: list[Job], convert: Callable[[Job], Report], *, json: bool, dry_run: bool
+) -> tuple[list[Report], list[DsregError]]:
+    """Run all jobs, whatever happens to one of them, and tell about each; a single one raises its error."""
+    from dsreg.cli.report import tell_report
+    from dsreg.errors import DsregError
+
+    reports, failed = [], []
+    for job in jobs:
+        try:
+            report = convert(job)
+        except DsregError as error:
+            if len(jobs) == 1:
+                raise
+            _tell_error(error)
+            failed.append(error)
+            continue
+        reports.append(report)
+        if not json:
+            tell_report(report, output_shown=output.path(report.output) + (" (dry run)" if dry_run else ""))
+    return reports, failed
+
+
+def _tell_error(error: DsregError) -> None:
+    from dsreg.cli.report import show_rejects
+    from dsreg.export import TooManyRejects
+
+    if isinstance(error, TooManyRejects):
+        show_rejects(error.report)
+    output.error(error.message, where=error.where, hint=error.hint)
+
+
+def _tell_left(left: list[LeftOut]) -> None:
+    """List what was left out: what a flag would help, and what no flag can."""
+    if not left:
+        return
+    output.say("left out:")
+    for text in output.table([(each.name, each.target, _reason(each)) for each in left], indent="  "):
+        output.say(text)
+
+
+def _reason(each: LeftOut) -> str:
+    hint = f" ({each.reason.hint})" if each.reason.hint else ""
+    return output.line(str(each.reason) + hint)
+
+
+def _left_json(left: list[LeftOut]) -> list[dict[str, str]]:
+    return [
+        {"name": each.name, "target": each.target, "reason": str(each.reason), "hint": each.reason.hint}
+        for each in left
+    ]

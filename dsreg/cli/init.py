@@ -1,0 +1,47 @@
+"""`dsreg init`: make a folder a project."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from dsreg.cli import options, output
+
+
+def init(
+    folder: Annotated[
+        str | None, typer.Argument(metavar="[DIR]", help="The folder; the working folder without it.")
+    ] = None,
+    dry_run: options.DryRun = False,
+    json: options.Json = False,
+) -> None:
+    """Create registry/ and data/, and adopt the entries of a dataset_info.json that is there."""
+    from pathlib import Path
+
+    from dsreg.cli.changes import plan_json, tell_plan
+    from dsreg.cli.here import chosen_folder
+    from dsreg.errors import UsageError
+    from dsreg.sync import init as make_project
+
+    root = Path(folder or chosen_folder() or ".")
+    if root.exists() and not root.is_dir():
+        raise UsageError("is a file, not a folder", where=str(root))
+    if not root.exists() and not dry_run:
+        root.mkdir(parents=True)
+    plan = make_project(root, dry_run=dry_run)
+    if json:
+        output.data_json(plan_json(plan, dry_run=dry_run))
+        return
+    tell_plan(plan, dry_run=dry_run)
+    shown = plan.project.shown(plan.project.info_path)
+    if plan.names:
+        output.say(f"{len(plan.names)} entries of {shown} are in the registry now; the file itself is unchanged")
+    if plan.unmanaged:
+        output.say(f"{len(plan.unmanaged)} entries of {shown} stay as they are, without dsreg's care:")
+        for text in output.table(plan.unmanaged.items(), indent="  "):
+            output.say(text)
+    if not plan.changes and not plan.folders:
+        output.say("this is a project already, and everything is as it should be")
+    if not plan.names and not dry_run:
+        output.say("next: dsreg add NAME FILE")
