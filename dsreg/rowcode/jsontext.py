@@ -19,3 +19,21 @@ def json_text(value: Any, path: str) -> str:
 def text_or_json(value: Any, path: str) -> str:
     """Text as it is, anything else as JSON text."""
     return value if isinstance(value, str) else json_text(value, path)
+
+
+def without_nulls(value: Any, path: str, keep: tuple[str, ...] = ()) -> Any:
+    """A copy without the members of objects that are null: Arrow fills them in where other rows have a value.
+
+    `keep` names members whose null says something. Raises RowError DS204 for what is nested too deeply.
+    """
+    try:
+        return drop_nulls(value, keep)
+    except RecursionError:
+        raise RowError("DS204", path, "nested too deeply") from None
+
+
+def drop_nulls(value: Any, keep: tuple[str, ...]) -> Any:
+    """The work of `without_nulls`."""
+    if isinstance(value, dict):
+        return {key: drop_nulls(inner, keep) for key, inner in value.items() if inner is not None or key in keep}
+    return [drop_nulls(inner, keep) for inner in value] if isinstance(value, list) else value
