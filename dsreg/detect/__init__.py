@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from dsreg.detect.choose import Asked, Choice, check_asked, choices, columns_of_task
+from dsreg.detect.choose import Asked, Choice, asks, check_asked, choices, columns_of_task
 from dsreg.detect.columns import find_columns, rivals
 from dsreg.detect.look import Look, quoted
 from dsreg.detect.reasons import (
@@ -21,6 +21,7 @@ from dsreg.detect.reasons import (
 from dsreg.detect.refuse import (
     CHAT_COLUMNS,
     RANKED,
+    lacking,
     refuse_columnar,
     refuse_json_text,
     refuse_no_rows,
@@ -123,6 +124,8 @@ def nothing_seen(format: Format, asked: Asked) -> Detection:
 def named_choice(format: Format, look: Look, asked: Asked) -> Choice:
     """The columns and the task of a format that was named; raises UsageError when its columns are not there."""
     found = find_columns(format, look, asked.columns, loose=True)
+    if not found:
+        raise lacking(format, look, asked.columns)
     columns, task = columns_of_task(format, found, look, asked)
     return Choice(format, Signature(format.id, {}, ""), columns, task)
 
@@ -189,6 +192,8 @@ def describe(choice: Choice, look: Look, asked: Asked, *, chosen: bool) -> Detec
     found.reasons.extend(column_reasons(format, found.columns, asked.columns))
     if shape is not None:
         found.reasons.extend(role_reasons(shape, tags, columns["messages"], format.id == "openai"))
+    if shape is not None and task == "sft" and asks(columns, look):
+        found.reasons.append("most dialogues end with the user: there is no answer to train")
     found.reasons.extend(task_reasons(task, columns, look, asked.ranking))
     found.reasons.extend(other_reasons(format, found.columns, look))
     found.reasons.extend([copy] if copy else [])

@@ -50,7 +50,7 @@ def check_asked(look: Look, formats: Mapping[str, Format], format: Format | None
             near = difflib.get_close_matches(column, look.kinds, 1)
             raise UsageError(
                 f"the rows have no column {quoted(column)} for {own}; they have: {look.describe()}",
-                hint=f"did you mean {flag('column', own, near[0])} ?" if near else "",
+                hint=f"did you mean `{flag('column', own, near[0])}`?" if near else "",
             )
 
 
@@ -104,10 +104,16 @@ def bears(signature: Signature, format: Format, found: Mapping[str, str], look: 
         columns.append(column)
     if look.complete(columns) * 2 <= look.with_columns:
         return False
-    placed = {*format.manifest.columns.values(), *found.values()}
-    if any(look.filled(column) and column not in placed for column in signature.never):
+    given = {column for own, column in found.items() if own in asked.columns}
+    if any(look.filled(column) and column not in given for column in signature.never):
         return False
     return signature.test is None or signature.test(look, columns[0], asked.tags)
+
+
+def asks(columns: Mapping[str, str], look: Look) -> bool:
+    """Whether most dialogues end with the user, so that a column beside them can be the answer."""
+    shape = look.turns(columns["messages"]) if "messages" in columns else None
+    return shape is not None and shape.last["user"] * 2 > shape.last.total()
 
 
 def columns_of_task(format: Format, found: Mapping[str, str], look: Look, asked: Asked) -> tuple[dict[str, str], str]:
@@ -116,6 +122,8 @@ def columns_of_task(format: Format, found: Mapping[str, str], look: Look, asked:
     Raises UsageError where they make no task, or two that exclude each other.
     """
     columns = dict(found)
+    if format.id == "openai" and "answer" in columns and "answer" not in asked.columns and not asks(columns, look):
+        del columns["answer"]
     needs = format.manifest.needs
     both = {"kto", "preference"} <= needs.keys() and columns.keys() >= {*needs["kto"], *needs["preference"]}
     if both:

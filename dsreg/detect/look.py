@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-import json
 import shlex
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
@@ -48,7 +47,12 @@ def list_kind(items: Sequence[Any]) -> str:
 def quoted(name: str) -> str:
     """A name from the data as it can be shown in a sentence: in backticks, escaped where it cannot be printed."""
     shown = name if len(name) <= 40 else f"{name[:39]}…"
-    return f"`{shown}`" if shown.isprintable() else f"`{json.dumps(shown)}`"
+    return f"`{printable(shown)}`"
+
+
+def printable(text: str) -> str:
+    """Text with every character that a terminal would not show replaced by its escape."""
+    return text if text.isprintable() else "".join(c if c.isprintable() else f"\\u{ord(c):04x}" for c in text)
 
 
 def flag(option: str, name: str, value: str) -> str:

@@ -75,7 +75,7 @@ GROUP_KINDS: dict[str, frozenset[str]] = {
 # Where two columns of one group are left and neither has the format's own name, only the user can tell.
 DECISIVE_GROUPS = ("prompt", "response", "messages", "text")
 # Defaults that are so common for other things that their values must be of the group's kind as well.
-COMMON_WORDS = frozenset({"label", "text", "query", "input", "messages", "prompt"})
+COMMON_WORDS = frozenset({"label", "text", "query", "messages", "prompt"})
 
 # Keys of a turn, for its role and for its text.
 ROLE_KEYS = ("from", "role", "speaker", "author")

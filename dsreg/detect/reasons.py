@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from dsreg.detect.columns import group_of
-from dsreg.detect.look import Look, quoted
+from dsreg.detect.look import Look, printable, quoted
 from dsreg.detect.names import GROUPS
 from dsreg.detect.turns import Turns
 from dsreg.formats import Format
@@ -125,7 +125,7 @@ def unreadable(
         try:
             format.reader.read_row(plain(row), constants)
         except RowError as error:
-            first = first or f"{error.code} {error.path}: {error.message}"
+            first = first or printable(f"{error.code} {error.path}: {error.message}")
             numbers.append(number)
     return numbers, first
 

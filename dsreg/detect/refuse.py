@@ -138,7 +138,8 @@ def undecided(look: Look, formats: Mapping[str, Format], given: Mapping[str, str
     near = nearly(look, formats, given)
     choices = f"Near are: {'; '.join(near)}" if near else "No format has a column of these names"
     hint = "say --format ID, and --column name=column for what has another name; dsreg formats list"
-    if len(look.kinds) == 1 and look.kind(column := next(iter(look.kinds))) == "text" and "pretrain" in formats:
+    column = next(iter(look.kinds))
+    if len(look.kinds) == 1 and look.kind(column) == "text" and column not in GROUPS["prompt"]:
         hint = f"for pretraining: --format pretrain {flag('column', 'text', column)}"
     return UsageError(
         f"the format of these rows cannot be told; the columns are: {look.describe()}{mixed}. {choices}", hint=hint

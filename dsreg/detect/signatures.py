@@ -21,7 +21,7 @@ class Signature(NamedTuple):
     """One look of a format.
 
     `needs` maps the format's default column names to the kinds of values (any of several, parted by `|`); `never` are
-    columns which, when they hold something and the format has no place for them, speak against it; `by_name` lets
+    columns which, when they hold something and were not given, speak against it; `by_name` lets
     columns of other usual names stand for the needed ones; `test` is a further condition on the look and the column
     that stands for the first need; `reason` completes "the rows are …"; `otherwise` says why something before it wins.
     """
@@ -88,7 +88,11 @@ SIGNATURES: tuple[Signature, ...] = (
         "openai-dpo",
         {"input": "object", "preferred_output": "turns", "non_preferred_output": "turns"},
         "OpenAI preference rows: an input, a preferred and a non-preferred output",
-        by_name=True,
+    ),
+    Signature(
+        "openai-dpo",
+        {"input": "object", "preferred_completion": "turns", "non_preferred_completion": "turns"},
+        "OpenAI preference rows under the older names: an input, a preferred and a non-preferred completion",
     ),
     Signature("nova-dpo", {"messages": "turns"}, "Nova rows whose turns offer candidates", test=has_candidates),
     Signature(
@@ -137,6 +141,12 @@ SIGNATURES: tuple[Signature, ...] = (
     ),
     Signature(
         "hf-preference",
+        {"prompt": "turns", "chosen": "turns", "rejected": "turns"},
+        "preference rows of TRL: prompt, chosen and rejected are messages",
+        never=(*ALPACA_MARKS, *MEDIA, "query"),
+    ),
+    Signature(
+        "hf-preference",
         PREFERENCE,
         "preference rows of TRL: prompt, chosen, rejected",
         never=(*ALPACA_MARKS, *MEDIA, "query", "system"),
@@ -175,6 +185,13 @@ SIGNATURES: tuple[Signature, ...] = (
     ),
     Signature(
         "hf-prompt-completion",
+        {"prompt": "turns", "completion": "turns"},
+        "prompt and completion of messages, as TRL has them",
+        "`label` makes them KTO rows",
+        never=(*ALPACA_MARKS, *MEDIA, "query", "kto_tag", *ANSWERS[1:]),
+    ),
+    Signature(
+        "hf-prompt-completion",
         COMPLETION,
         "prompt and completion, as TRL has them",
         "`label` makes them KTO rows",
@@ -210,7 +227,7 @@ SIGNATURES: tuple[Signature, ...] = (
         {"messages": "turns"},
         "chats that end with the user, with the answer in a column of its own, as OpenAI's reinforcement files have it",
         "only by its name where the answer has a name of another format",
-        never=(*ANSWERS, "kto_tag", "label"),
+        never=(*ANSWERS, "kto_tag", "label", "answer"),
         test=asks_only,
     ),
     Signature(
@@ -240,7 +257,7 @@ SIGNATURES: tuple[Signature, ...] = (
         {"messages": "turns"},
         "messages, as SageMaker has them",
         "the same messages as openai; only by its name",
-        never=(*ANSWERS, *MEDIA, "kto_tag", "label"),
+        never=(*ANSWERS, *MEDIA, *GROUPS["answer"], "kto_tag", "label"),
         test=is_chat,
     ),
     Signature(
@@ -248,7 +265,7 @@ SIGNATURES: tuple[Signature, ...] = (
         {"messages": "turns"},
         "messages, as verl has them",
         "the same messages as openai; only by its name",
-        never=(*ANSWERS, *MEDIA, "kto_tag", "label"),
+        never=(*ANSWERS, *MEDIA, *GROUPS["answer"], "kto_tag", "label"),
         test=is_chat,
     ),
     Signature(
@@ -256,7 +273,7 @@ SIGNATURES: tuple[Signature, ...] = (
         {"messages": "turns"},
         "messages under benchmax's strict contract",
         "the same messages as openai; only by its name",
-        never=(*ANSWERS, *MEDIA, "kto_tag", "label"),
+        never=(*ANSWERS, *MEDIA, *GROUPS["answer"], "kto_tag", "label"),
         test=is_chat,
     ),
     Signature(
@@ -303,8 +320,8 @@ SIGNATURES: tuple[Signature, ...] = (
     Signature(
         "verl",
         {"prompt": "turns"},
-        "prompts of messages, which only verl's rows have; there is no answer",
-        never=tuple({*PROMPTS, *GROUPS["response"], *GROUPS["answer"], *ANSWERS} - {"prompt"}),
+        "prompts of messages alone, or with an `answer`, which only verl's rows have",
+        never=tuple({*PROMPTS, *GROUPS["response"], *GROUPS["answer"], *ANSWERS} - {"prompt", "answer"}),
         test=one_turn,
     ),
     Signature(
