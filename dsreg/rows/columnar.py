@@ -34,9 +34,8 @@ def columnar_rows(source: Source, place: Place, container: str) -> Iterator[Any]
             converts = {field.name: convert for field in schema if (convert := converter(field.type))}
             for batch in batches:
                 for start in range(0, batch.num_rows, _BATCH):
-                    rows = batch.slice(start, _BATCH).to_pylist()
-                    yield from place.over([_row(row, converts) for row in rows] if converts else rows, _no_line)
-        except (pa.ArrowException, OSError) as e:
+                    yield from place.over(_rows(batch.slice(start, _BATCH), converts), _no_line)
+        except (pa.ArrowException, OSError, ValueError) as e:
             message = f"the {container} file is broken: {str(e).splitlines()[0]}"
             raise DataFileError(message, where=source.name, hint="fetch or write the file again") from e
 
@@ -67,6 +66,16 @@ def _check_names(source: Source, names: list[str]) -> None:
     twice = [name for name, count in Counter(names).items() if count > 1]
     if twice:
         raise DataFileError(f"two columns are called `{twice[0]}`", where=source.name)
+
+
+def _rows(batch: Any, converts: dict[str, Convert]) -> list[Any]:
+    try:
+        rows = batch.to_pylist()
+    except (ValueError, OverflowError) as e:  # text that is not UTF-8, a time beyond Python's
+        if batch.num_rows == 1:
+            return [BadRow(NOT_JSON, "", f"a value cannot be read: {e}", "")]
+        return [row for i in range(batch.num_rows) for row in _rows(batch.slice(i, 1), converts)]
+    return [_row(row, converts) for row in rows] if converts else rows
 
 
 def _row(row: dict[str, Any], converts: dict[str, Convert]) -> Any:

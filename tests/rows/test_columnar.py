@@ -88,6 +88,15 @@ def test_values_that_are_no_json(tmp_path: Path, kind: pa.DataType, value: Any, 
     assert message in bad.message
 
 
+def test_text_that_is_not_utf8_and_times_beyond_python(tmp_path: Path) -> None:
+    text = pa.Array.from_buffers(pa.string(), 2, pa.array([b"x", b"\xff"]).buffers())
+    times = pa.array([0, 2**60], pa.timestamp("s"))
+    for column, good in [(text, "x"), (times, "1970-01-01T00:00:00")]:
+        first, bad = read(save(tmp_path / "a", pa.table({"c": column}), "arrow file"))
+        assert (first, type(bad)) == ({"c": good}, BadRow)
+        assert "cannot be read" in bad.message
+
+
 @pytest.mark.skipif(not hasattr(pa, "json_"), reason="this pyarrow has no JSON type")
 def test_json_columns_are_decoded(tmp_path: Path) -> None:
     storage = pa.array(['{"a": 12345678901234567890123}', None, "{"], type=pa.string())
