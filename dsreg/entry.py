@@ -28,7 +28,12 @@ TAGS = {
 
 _PLACES = ("subset", "split", "folder", "num_samples")
 _TYPES: dict[str, type] = {"ranking": bool, "num_samples": int, "columns": dict, "tags": dict}
-_PREFERENCE_FORMATS = ("nova-dpo", "hf-preference", "sagemaker-dpo")
+# what the rows of a format are for where that is no plain chat; other formats say it by `ranking` and their columns
+_COPY_TASKS = {
+    **dict.fromkeys(("nova-dpo", "hf-preference", "sagemaker-dpo", "openai-dpo"), "preference"),
+    **dict.fromkeys(("kto", "hf-kto"), "kto"),
+    **dict.fromkeys(("pretrain", "nova-cpt"), "pretrain"),
+}
 _DEPTH = 40
 
 
@@ -92,11 +97,11 @@ def copy_task(dataset: Dataset) -> str:
     columns = dataset.columns or {}
     if task := _copy_option(dataset, "task"):
         return str(task)
-    if dataset.ranking or dataset.format in _PREFERENCE_FORMATS or {"chosen", "rejected"} <= columns.keys():
+    if dataset.ranking or {"chosen", "rejected"} <= columns.keys():
         return "preference"
     if columns.get("kto_tag") or columns.get("label"):
         return "kto"
-    return "pretrain" if dataset.format == "pretrain" else "sft"
+    return _COPY_TASKS.get(dataset.format, "sft")
 
 
 def copy_layout(dataset: Dataset) -> str:

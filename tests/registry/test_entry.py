@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dsreg.entry import TAGS, dataset_of_entry, entry_of
+from dsreg.entry import TAGS, copy_task, dataset_of_entry, entry_of
 from dsreg.errors import RegistryError
 from dsreg.jsonedit import same_json
 from dsreg.model import COLUMN_KEYS, EXTRA_COLUMNS, Dataset
@@ -122,6 +122,20 @@ COPIES = {
 def test_the_entry_of_a_copy_is_complete(toml: str, expected: dict[str, Any]) -> None:
     found = entry(f'llamafactory="copy"\nfile_name="raw.jsonl"\n{toml}')
     assert same_json(found, {"file_name": "converted/mydata.json", **expected})
+
+
+@pytest.mark.parametrize(
+    "format_, task",
+    [
+        ("nova-dpo", "preference"),
+        ("hf-kto", "kto"),
+        ("nova-cpt", "pretrain"),
+        ("verl", "sft"),
+        ("openai-dpo", "preference"),
+    ],
+)
+def test_the_task_of_a_copy_follows_from_its_format(format_: str, task: str) -> None:
+    assert copy_task(Dataset(format=format_)) == task
 
 
 def test_a_copy_cannot_leave_its_folder() -> None:

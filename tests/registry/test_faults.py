@@ -346,7 +346,7 @@ def test_processes_killed_at_random_leave_nothing_that_sync_cannot_complete(
 ) -> None:
     project = make_project(tmp_path / "p")
     chance = random.Random(6)
-    for number in range(12):
+    for number in range(8):
         process = start_worker(project, str(number), "1000", "all")
         assert process.stdout is not None
         process.stdout.readline()
