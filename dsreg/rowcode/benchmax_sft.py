@@ -52,6 +52,8 @@ def write_sft_tools(tools: list[Any]) -> list[dict[str, Any]]:
     names: set[str] = set()
     for i, row in enumerate(rows):
         path = f"tools[{i}].function"
+        if row.keys() != {"type", "function"} or row["type"] != "function":
+            raise RowError("DS306", f"tools[{i}]", "a tool has two keys: type, which is `function`, and function")
         function = {key: value for key, value in row["function"].items() if value is not None and key != "type"}
         for key in function:
             if key not in ("name", "description", "parameters"):

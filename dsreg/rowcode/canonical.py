@@ -37,9 +37,8 @@ def canonical_value(value: Any, path: str) -> Any:
         return value
     if isinstance(value, int):
         if abs(value) > CANONICAL_INTEGERS:
-            raise RowError(
-                "DS310", path, f"{value!s:.30} is beyond 2^53 - 1, which benchmax cannot hash: write it as text"
-            )
+            reason = "the number is beyond 2^53 - 1, which benchmax cannot hash: write it as text"
+            raise RowError("DS310", path, reason)
         return value
     if isinstance(value, str):
         try:
@@ -48,7 +47,10 @@ def canonical_value(value: Any, path: str) -> Any:
             raise RowError("DS310", path, "the text holds half a surrogate pair") from None
         return value
     if isinstance(value, dict):
-        return {canonical_key(key, path): canonical_value(inner, f"{path}.{key}") for key, inner in value.items()}
+        return {
+            canonical_key(key, path): canonical_value(inner, f"{path}.{key}" if path else key)
+            for key, inner in value.items()
+        }
     if isinstance(value, list | tuple):
         return [canonical_value(inner, f"{path}[{i}]") for i, inner in enumerate(value)]
     raise RowError("DS310", path, f"{type(value).__name__} is no JSON value")

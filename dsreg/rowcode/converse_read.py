@@ -17,7 +17,7 @@ def as_closed_object(value: Any, keys: tuple[str, ...], path: str) -> dict[str, 
     found = {key: inner for key, inner in as_object(value, path).items() if inner is not None}
     for key in found:
         if key not in keys:
-            raise RowError("DS217", f"{path}.{key:.60}", f"known here are only {', '.join(keys)}")
+            raise RowError("DS217", f"{path}.{key:.60}", f"Nova has no such key here, only {', '.join(keys)}")
     return found
 
 

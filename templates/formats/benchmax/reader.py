@@ -29,7 +29,8 @@ def read_row(row: dict[str, Any], c: Constants) -> dict[str, Any]:
     sample: dict[str, Any] = {"task": c.task, "messages": messages}
     if row.get(c.columns.get("answer", "")) is not None:
         sample["answer"] = row[c.columns["answer"]]
-    extra = {**read_extra(row, c), **{other: row[other] for other in present[1:]}}
+    extra = {key: value for key, value in read_extra(row, c).items() if value is not None}
+    extra.update({other: row[other] for other in present[1:]})
     if extra:
         sample["extra"] = extra
     return sample

@@ -43,6 +43,8 @@ def nova_dpo_answers(raw: Any, path: str) -> dict[str, list[dict[str, Any]]]:
     The samples script takes labels in any letter case, and all checkers take more than two candidates: a sample is one
     pair, so such rows are refused rather than cut.
     """
+    if isinstance(raw, dict) and raw.get("candidates") is None:
+        raise RowError("DS202", path, "the last turn has no candidates: --format nova-sft reads rows of one answer")
     turn = as_closed_object(raw, ("role", "candidates"), path)
     if turn.get("role") != "assistant":
         raise RowError("DS206", f"{path}.role", "the candidates must be the assistant's")

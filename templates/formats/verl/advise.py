@@ -17,6 +17,7 @@ SCORED = frozenset(
     ]
 )
 SCORED_BEGINNINGS = ("aime", "numina_")
+KWARGS = ("tools_kwargs", "interaction_kwargs")
 
 
 def observe(row: dict[str, Any], number: int, notes: Notes, c: Constants) -> None:
@@ -24,6 +25,8 @@ def observe(row: dict[str, Any], number: int, notes: Notes, c: Constants) -> Non
     source = row["data_source"]
     if source not in SCORED and not source.startswith(SCORED_BEGINNINGS):
         notes.see(f"unscored {source}", number)
+    if any(isinstance(row["extra_info"].get(key), str) for key in KWARGS):
+        notes.see("kwargs as text", number)
     if not row["reward_model"]["ground_truth"]:
         notes.see("no ground truth", number)
 
@@ -35,6 +38,9 @@ def advise(notes: Notes, rows: int, c: Constants) -> Iterator[Advice]:
         named = ", ".join(f"`{source:.60}`" for source in unscored[:3]) + (", …" if len(unscored) > 3 else "")
         message = f"verl has no scorer for the data_source {named}: training stops without a reward function"
         yield Advice("DS409", message, "reward.custom_reward_function.path=reward.py in verl's settings")
+    if notes.counts["kwargs as text"]:
+        message = "tools_kwargs or interaction_kwargs are JSON text, which verl's agents do not decode"
+        yield Advice("DS412", message, "--option objects=kept --option container=jsonl, for verl 0.7.1 or later")
     if notes.counts["no ground truth"]:
         count, row = notes.counts["no ground truth"], notes.first["no ground truth"]
         yield Advice("DS410", f"{count:,} rows have an empty ground truth, first row {row:,}", "fill it in")

@@ -17,7 +17,7 @@ def write_row(sample: dict[str, Any], c: Constants) -> dict[str, Any]:
     if not messages:
         raise RowError("DS302", "prompt", "the prompt has no messages")
     flat, media = lift_media(messages, "prompt")
-    row = write_verl(sample, write_plain(flat, "prompt", "verl"), c, flat=True)
+    row = write_verl(sample, write_plain(flat, "prompt", "verl"), c, flat=c.options["objects"] == "text")
     source = row.get("data_source")
     if not source:
         hint = "--option data_source=NAME, or --column data_source=COLUMN"
