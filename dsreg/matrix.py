@@ -36,8 +36,8 @@ def cell(source: Format, task: str, target: Format) -> Cell:
     """Whether rows of a format that are for a task become a target."""
     found = ways(task, target)
     if not found:
-        held = ", ".join(target.manifest.tasks)
-        return Cell(source.id, task, target.id, "no", reason=f"{target.id} holds {held}, and {task} becomes none")
+        held = " or ".join(target.manifest.tasks)
+        return Cell(source.id, task, target.id, "no", reason=f"{task} rows cannot become {held}")
     way = found[0]
     loss = () if way.task == "pretrain" else lost_features(source, target)
     if not way.steps:

@@ -37,7 +37,7 @@ def add(
     dry_run: options.DryRun = False,
     json: options.Json = False,
 ) -> None:
-    """Register a file, a folder, or a dataset on a hub; what is not given is detected."""
+    """Register a file, a folder, or a dataset on a hub. What is not given is detected."""
     from dsreg.add import propose
     from dsreg.cli.asked import asked_of
     from dsreg.cli.changes import plan_json, tell_plan

@@ -41,7 +41,7 @@ def convert(
     dry_run: options.DryRun = False,
     json: options.Json = False,
 ) -> None:
-    """Convert a file; what it is and what its columns are is detected where it is not given."""
+    """Convert a file without registering it. What is not given is detected."""
     from dsreg.add.options import check_options
     from dsreg.api import file_source
     from dsreg.cli.choices import choices_of
@@ -64,7 +64,7 @@ def convert(
         )
         check_options(choices.options, [wanted], source.format)
         if format is None:
-            output.say(f"{found.reasons[0] if found.reasons else found.format}")
+            output.say(f"detected {found.reasons[0] if found.reasons else found.format}")
         conversion = make_conversion(source, wanted, choices)
         output_path = Path(out) if out is not None and not to_stdout else None
         report = _convert(conversion, output_path, skip_invalid=skip_invalid, force=force, dry_run=dry_run)

@@ -52,7 +52,7 @@ def export(
     dry_run: options.DryRun = False,
     json: options.Json = False,
 ) -> None:
-    """Convert datasets; without names, all that become the target without a choice to make."""
+    """Convert registered datasets. Without names, all that become the target without a choice to make."""
     from dsreg.add.options import check_options
     from dsreg.cli.choices import choices_of
     from dsreg.cli.here import project
@@ -75,6 +75,7 @@ def export(
         output.data_json({"exports": [report.as_json() for report in reports], "left_out": _left_json(left)})
     else:
         _tell_left(left)
+    failed += [each.reason for each in left if _is_broken(each)]
     if failed:
         raise typer.Exit(max(error.exit_code for error in failed))
 
@@ -83,7 +84,7 @@ def _required(targets: list[str]) -> list[str]:
     from dsreg.errors import UsageError
 
     if not targets:
-        raise UsageError("what shall they become?", hint="--target FORMAT; `dsreg formats list` shows them")
+        raise UsageError("there is no --target", hint="--target FORMAT; `dsreg formats list` names them")
     return list(dict.fromkeys(targets))
 
 
@@ -104,6 +105,13 @@ def _jobs(
                     raise
                 left.append(LeftOut(name, target.id, error))
     return jobs, left
+
+
+def _is_broken(each: LeftOut) -> bool:
+    """Whether a dataset was left out because something is wrong with it, and not for want of a choice."""
+    from dsreg.errors import DataFileError, RegistryError
+
+    return isinstance(each.reason, DataFileError | RegistryError)
 
 
 def _places(out: str | None, jobs: list[Job], *, several: bool) -> Callable[[Job], Path | None]:
@@ -170,17 +178,22 @@ def _tell_error(error: DsregError) -> None:
 
 
 def _tell_left(left: list[LeftOut]) -> None:
-    """List what was left out: what a flag would help, and what no flag can."""
+    """List what was left out, with the flag that would do it where there is one."""
     if not left:
         return
+    several = len({each.target for each in left}) > 1
     output.say("left out:")
-    for text in output.table([(each.name, each.target, _reason(each)) for each in left], indent="  "):
+    rows = [(each.name, *([each.target] if several else []), _reason(each)) for each in left]
+    for text in output.table(rows, indent="  "):
         output.say(text)
 
 
 def _reason(each: LeftOut) -> str:
-    hint = f" ({each.reason.hint})" if each.reason.hint else ""
-    return output.line(str(each.reason) + hint)
+    """Why, in few words: the flag to give, that the rows cannot become that, or what the error says."""
+    hint, reason = each.reason.hint, str(each.reason)
+    if hint.startswith("--take"):
+        return f"needs {hint}"
+    return reason if hint.startswith("targets that fit") or not hint else f"{reason} ({hint})"
 
 
 def _left_json(left: list[LeftOut]) -> list[dict[str, str]]:

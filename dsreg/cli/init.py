@@ -16,7 +16,7 @@ def init(
     dry_run: options.DryRun = False,
     json: options.Json = False,
 ) -> None:
-    """Create registry/ and data/, and adopt the entries of a dataset_info.json that is there."""
+    """Make a folder a project. The entries of a dataset_info.json that is there are adopted as they stand."""
     from pathlib import Path
 
     from dsreg.cli.changes import plan_json, tell_plan

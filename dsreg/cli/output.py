@@ -110,14 +110,29 @@ def _flushed(text: str) -> None:
     sys.stderr.flush()
 
 
-def table(rows: Iterable[Sequence[object]], *, header: Sequence[str] = (), indent: str = "") -> list[str]:
-    """Rows as aligned lines of text; the last column is not padded."""
+def table(
+    rows: Iterable[Sequence[object]], *, header: Sequence[str] = (), indent: str = "", wrap: bool = False
+) -> list[str]:
+    """Rows as aligned lines of text; with `wrap` the last column is broken to the width of the terminal."""
     cells = [[line(cell) for cell in row] for row in rows]
     if header:
         cells.insert(0, list(header))
     count = max((len(row) for row in cells), default=0)
     widths = [max((_width(row[at]) for row in cells if at < len(row)), default=0) for at in range(count)]
-    return [(indent + "  ".join(_padded(row, widths))).rstrip() for row in cells]
+    lines = [(indent + "  ".join(_padded(row, widths))).rstrip() for row in cells]
+    start = len(indent) + sum(widths[:-1]) + 2 * (count - 1)
+    return [part for text in lines for part in _broken(text, start)] if wrap and sys.stdout.isatty() else lines
+
+
+def _broken(text: str, start: int) -> list[str]:
+    """A line in pieces as wide as the terminal, the later ones under the column that begins at `start`."""
+    import shutil
+    import textwrap
+
+    width = shutil.get_terminal_size().columns
+    if len(text) <= width or start > width - 20:
+        return [text]
+    return textwrap.wrap(text, width, subsequent_indent=" " * start, break_on_hyphens=False, drop_whitespace=True)
 
 
 def _padded(row: list[str], widths: list[int]) -> list[str]:

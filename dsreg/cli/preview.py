@@ -25,7 +25,7 @@ def preview(
     full: Annotated[bool, typer.Option("--full", help="Show long texts whole.")] = False,
     json: options.Json = False,
 ) -> None:
-    """Show the first rows of a dataset as a conversation, and what they become."""
+    """Show rows as a conversation, and what they become."""
     from dsreg.cli.choices import choices_of
     from dsreg.cli.here import project
     from dsreg.errors import UsageError
@@ -47,9 +47,8 @@ def preview(
 
 
 def _show(row: Shown, target: str | None, *, full: bool) -> None:
-    import json
-
     from dsreg.cli.chat import chat_lines
+    from dsreg.cli.pretty import json_lines, shortened
 
     output.head(row.place)
     if row.sample is not None:
@@ -59,20 +58,7 @@ def _show(row: Shown, target: str | None, *, full: bool) -> None:
         output.data(f"  {output.cut(row.row, 400)}")
     for converted in row.converted or ():
         output.head(f"  as {target}")
-        for text in json.dumps(_shortened(converted, full=full), indent=2, ensure_ascii=False).splitlines():
-            output.data(f"  {text}")
+        for text in json_lines(converted if full else shortened(converted), 2):
+            output.data(text)
     if row.problem:
         output.data(f"  {row.problem}")
-
-
-def _shortened(value: object, *, full: bool) -> object:
-    """A row with long texts cut, for a screen."""
-    if full:
-        return value
-    if isinstance(value, str):
-        return output.cut(value, 300)
-    if isinstance(value, dict):
-        return {key: _shortened(item, full=full) for key, item in value.items()}
-    if isinstance(value, list):
-        return [_shortened(item, full=full) for item in value]
-    return value

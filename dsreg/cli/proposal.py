@@ -34,7 +34,7 @@ def tell_proposal(name: str, proposal: Proposal) -> None:
 
 def _summary(name: str, proposal: Proposal) -> list[str]:
     dataset = proposal.dataset
-    place = next((f"{key}: {value}" for key, value in _places(dataset)), "")
+    place = "; ".join(value if key == "file_name" else f"{key} {value}" for key, value in _places(dataset))
     rows: list[tuple[str, str]] = [("format", dataset.format)]
     if proposal.task:
         rows.append(("task", proposal.task))

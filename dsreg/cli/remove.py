@@ -15,7 +15,7 @@ def remove(
     dry_run: options.DryRun = False,
     json: options.Json = False,
 ) -> None:
-    """Take datasets out of registry and dataset_info.json. Data and exports stay."""
+    """Take datasets out of the registry. Data and exports stay."""
     from dsreg.cli.changes import plan_json, tell_left, tell_plan
     from dsreg.cli.here import here
     from dsreg.errors import UsageError

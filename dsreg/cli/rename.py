@@ -15,7 +15,7 @@ def rename(
     dry_run: options.DryRun = False,
     json: options.Json = False,
 ) -> None:
-    """Rename a dataset: its TOML, its entry, its generated files. Data and exports keep their names."""
+    """Rename a dataset. TOML, entry and generated files change their names; data and exports do not."""
     from dsreg.cli.changes import plan_json, tell_left, tell_plan
     from dsreg.cli.here import here
     from dsreg.registry import look_up

@@ -19,7 +19,7 @@ def render(
     force: options.Force = False,
     dry_run: options.DryRun = False,
 ) -> None:
-    """Print a standalone Python script that converts the dataset, or write it to a file with -o."""
+    """Print a script that converts a dataset. It needs Python and nothing else; -o writes it to a file."""
     from pathlib import Path
 
     from dsreg.add.options import check_options
@@ -41,4 +41,4 @@ def render(
     check_output(path, conversion.source.files, ours=force)
     if not dry_run:
         atomic_write(path, script.encode("utf-8"))
-    output.say(f"{'would write' if dry_run else 'wrote'} {out}; run it with: python {out} INPUT OUTPUT")
+    output.say(f"{'would write' if dry_run else 'wrote'} {out}; run it with: python {out} INPUT -o OUTPUT")

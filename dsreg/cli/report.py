@@ -28,7 +28,8 @@ def tell_report(report: Report, *, output_shown: str) -> None:
     if report.rejects_path:
         output.say(f"  rejects: {output.path(report.rejects_path)}")
     for advice in report.advice:
-        output.note(f"{advice.code} {advice.message}", hint=advice.hint)
+        hint = f" ({advice.hint})" if advice.hint else ""
+        output.say(f"  note {advice.code} {advice.message}{hint}")
 
 
 def show_rejects(report: Report) -> None:

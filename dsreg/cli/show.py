@@ -24,13 +24,15 @@ def show(name: options.Name, json: options.Json = False) -> None:
         found["becomes"] = [cell.as_json() for cell in found["becomes"]]
         output.data_json(found)
         return
-    entry = dataset.entry
+    entry, card = dataset.entry, dataset.entry.card or {}
     rows = [("format", entry.format), ("task", found["task"])]
     rows += [("file", path) for path in found["files"]] or [("source", found["source"])]
     rows += [("size", f"{found['bytes']:,} bytes")] if found["bytes"] else []
     rows += [("rows", f"{found['rows']:,}")] if found["rows"] is not None else []
     rows += [("columns", output.pairs(found["columns"]))] if found["columns"] else []
-    rows += [(key, str(value)) for key, value in (entry.card or {}).items()]
+    rows += [
+        (key, ", ".join(map(str, value)) if isinstance(value, list) else str(value)) for key, value in card.items()
+    ]
     rows += [("targets", ", ".join(entry.targets))] if entry.targets else []
     rows += [("registry", found["toml"])]
     output.head(name)
@@ -47,31 +49,31 @@ def show(name: options.Name, json: options.Json = False) -> None:
 
 
 def _show_entry(entry: dict[str, Any] | None) -> None:
-    import json
+    from dsreg.cli.pretty import json_lines
 
     output.data()
     output.head("Entry in dataset_info.json")
     if entry is None:
         output.data("  none: LlamaFactory cannot read this format; `dsreg set NAME --copy` makes a copy that it can")
         return
-    for text in json.dumps(entry, indent=2, ensure_ascii=False).splitlines():
-        output.data(f"  {text}")
+    for text in json_lines(entry, 2):
+        output.data(text)
 
 
 def cell_lines(cells: list[Cell]) -> list[str]:
     """What rows become, a line for each target: those that need no choice first, the impossible last."""
     order = {"yes": 0, "choice": 1, "no": 2}
     rows = [(cell.target, _answer(cell)) for cell in sorted(cells, key=lambda cell: order[cell.answer])]
-    return output.table(rows, indent="  ")
+    return output.table(rows, indent="  ", wrap=True)
 
 
 def _answer(cell: Cell) -> str:
     if cell.answer == "no":
-        return f"no: {cell.reason}"
+        return "no"
     answer = "yes" if cell.answer == "yes" else f"with --take {' or --take '.join(cell.takes)}"
-    effect = f"; {cell.effect}" if cell.effect and cell.answer == "yes" else ""
-    loss = f"; cannot hold {', '.join(cell.loss)}" if cell.loss else ""
-    return answer + effect + loss
+    task = f", as {cell.becomes}" if cell.becomes != cell.task else ""
+    loss = f", except rows with {', '.join(cell.loss)}" if cell.loss else ""
+    return answer + task + loss
 
 
 def _described(dataset: RegisteredDataset) -> dict[str, Any]:
@@ -93,7 +95,14 @@ def _described(dataset: RegisteredDataset) -> dict[str, Any]:
         "source": output.pairs(places),
         "registered": entry.to_toml(),
         "entry": entry_of(dataset.name, entry),
-        "task": "", "files": [], "bytes": 0, "rows": None, "columns": {}, "tags": {}, "becomes": [], "problem": "",
+        "task": "",
+        "files": [],
+        "bytes": 0,
+        "rows": None,
+        "columns": {},
+        "tags": {},
+        "becomes": [],
+        "problem": "",
     }
     try:
         source = dataset.source

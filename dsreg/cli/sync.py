@@ -32,7 +32,7 @@ def sync(
     dry_run: options.DryRun = False,
     json: options.Json = False,
 ) -> None:
-    """Make dataset_info.json, copies and converters as the registry says."""
+    """Bring dataset_info.json, copies and converters up to date."""
     from dsreg.cli.changes import plan_json, tell_conflicts, tell_plan
     from dsreg.cli.here import here
     from dsreg.sync import sync as make_true

@@ -35,12 +35,12 @@ def list(
     rows = [
         (format.id, _direction(format), ", ".join(format.manifest.tasks), format.manifest.title) for format in chosen
     ]
-    for text in output.table(rows, header=("FORMAT", "", "TASKS", "WHAT IT IS")):
+    for text in output.table(rows, header=("FORMAT", "USED AS", "TASKS", "WHAT IT IS")):
         output.data(text)
 
 
 def _direction(format: Format) -> str:
-    return {(True, True): "<->", (True, False): "->", (False, True): "<-"}.get((format.reads, format.writes), "")
+    return " ".join(word for word, has in (("source", format.reads), ("target", format.writes)) if has)
 
 
 def described(format: Format) -> dict[str, Any]:

@@ -30,9 +30,15 @@ def show(format: Id, json: options.Json = False) -> None:
         output.data_json(
             {
                 **described(found),
-                "columns": manifest.columns, "needs": manifest.needs, "options": options_json,
-                "rules": manifest.rules, "sizes": manifest.sizes, "facts": manifest.facts, "extra": manifest.extra,
-                "descriptors": manifest.descriptors, "examples": found.examples(),
+                "columns": manifest.columns,
+                "needs": manifest.needs,
+                "options": options_json,
+                "rules": manifest.rules,
+                "sizes": manifest.sizes,
+                "facts": manifest.facts,
+                "extra": manifest.extra,
+                "descriptors": manifest.descriptors,
+                "examples": found.examples(),
             }
         )
         return
@@ -115,7 +121,7 @@ def _wrapped(rows: list[tuple[str, str]]) -> Iterator[str]:
 
 
 def _show_row(row: object) -> None:
-    import json
+    from dsreg.cli.pretty import json_lines
 
-    for text in json.dumps(row, indent=2, ensure_ascii=False).splitlines():
-        output.data(f"  {text}")
+    for text in json_lines(row, 2):
+        output.data(text)
