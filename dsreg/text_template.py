@@ -31,7 +31,7 @@ TOKENS = ("bos_token", "eos_token", "pad_token", "unk_token")
 class Generation(Extension):
     """`{% generation %}` marks what an assistant wrote; the text is the same without it."""
 
-    tags = frozenset(["generation"])
+    tags = {"generation"}  # noqa: RUF012 - as jinja2 declares it
 
     def parse(self, parser: Parser) -> list[nodes.Node]:
         """The nodes between the two tags."""

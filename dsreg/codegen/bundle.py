@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import functools
 import sys
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -201,7 +202,7 @@ class Bundle:
     def _section(self, key: str) -> Section:
         if key not in self.sections:
             path = Path(key) if key.endswith(".py") else PACKAGE.parent.joinpath(*key.split(".")).with_suffix(".py")
-            self.sections[key] = Section(key, parse_module(path))
+            self.sections[key] = Section(key, read_module(path))
         return self.sections[key]
 
     def _hoist(self, found: Import, path: str) -> None:
@@ -238,15 +239,20 @@ def _from(found: Import) -> str:
     return found.name if found.name == found.alias else f"{found.name} as {found.alias}"
 
 
-def parse_module(path: Path) -> Module:
+def read_module(path: Path) -> Module:
     """Read one source file; raises UsageError for what is no Python, and for statements that are no definitions."""
     try:
-        text = path.read_text("utf-8")
-        tree = ast.parse(text)
+        return parse_module(path, path.read_text("utf-8"))
     except SyntaxError as error:
         raise UsageError(f"not Python: {error.msg}", where=f"{path}:{error.lineno}") from None
     except (OSError, ValueError) as error:
         raise UsageError(f"cannot read the source: {error}", where=str(path)) from None
+
+
+@functools.lru_cache(maxsize=256)
+def parse_module(path: Path, text: str) -> Module:
+    """Take the source of a module apart; many scripts share the same few."""
+    tree = ast.parse(text)
     module = Module(path, (ast.get_docstring(tree) or "").partition("\n\n")[0].replace("\n", " "), {}, {})
     lines = text.split("\n")
     body = tree.body

@@ -10,21 +10,23 @@ from dsreg.rowcode.constants import Constants
 from dsreg.rowcode.pipeline import Steps
 from dsreg.runner import Conversion
 
-SHARED = ("dsreg.codegen.script.", "dsreg.rows.bad.", "dsreg.rows.strict.", "dsreg.notes.")
+SHARED = ("dsreg.codegen.", "dsreg.rows.bad.", "dsreg.rows.strict.", "dsreg.notes.")
 """Modules of dsreg that are pasted beside the row code."""
 
 BASICS = ("dsreg.rowcode.errors", "dsreg.rowcode.constants")
 WRITTEN = {"json": "a JSON array", "jsonl": "JSON Lines", "parquet": "JSON Lines"}
 # What the template itself defines, and what it uses.
 DEFINED = ("SOURCE", "TARGET", "CONTAINER", "STEPS", "samples_of", "convert", "survey_file", "convert_file", "main")
-USED = {
+USED: dict[str, tuple[str, ...]] = {
     "dsreg.rowcode.errors": ("RowError",),
     "dsreg.rowcode.constants": ("Constants",),
     "dsreg.rowcode.columns": ("as_object",),
 }
-USED_LAST = {
+USED_LAST: dict[str, tuple[str, ...]] = {
     "dsreg.rows.bad": ("BadRow",),
-    "dsreg.codegen.script": ("Stop", "read_rows", "RowFile", "whole_file", "reject_of", "report", "arguments"),
+    "dsreg.codegen.script_json": ("Stop",),
+    "dsreg.codegen.script_input": ("read_rows",),
+    "dsreg.codegen.script_output": ("RowFile", "whole_file", "reject_of", "report", "arguments"),
 }
 
 
@@ -66,7 +68,7 @@ def collect(conversion: Conversion, *, survey: bool, held: bool) -> tuple[Bundle
     steps = conversion.steps
     reader = conversion.source.format.folder / "reader.py"
     writer = conversion.target.folder / "writer.py"
-    write = ("write_row", "survey", "decide") if survey else ("write_row",)
+    write = ["write_row", "survey", "decide"] if survey else ["write_row"]
     bundle = Bundle(PASTED + SHARED)
     bundle.reserve(*DEFINED)
     for module, name in (("collections", "Counter"), ("typing", "Any"), ("sys", "")):

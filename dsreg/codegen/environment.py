@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import re
 from collections.abc import Callable, Mapping
 from pathlib import PurePosixPath
@@ -35,6 +36,7 @@ _SHELL_COMMENT = re.compile(r"^\s*#.*\{\{", re.MULTILINE)
 _RULE = "# " + "-" * 78
 
 
+@functools.cache
 def environment(kind: str) -> jinja2.Environment:
     """The environment for "python", "json", "yaml", "shell", "markdown" or "html".
 

@@ -10,8 +10,6 @@ import shlex
 from collections.abc import Mapping
 from typing import Any
 
-from dsreg.rowcode.constants import Constants
-
 WIDTH = 100
 _SURROGATE = re.compile("[\ud800-\udfff]")
 _MARKDOWN = re.compile(r"([\\`*_\[\]#|~$])")
