@@ -122,9 +122,18 @@ def all_formats(root: Path | None = None) -> dict[str, Format]:
         if not (folder / "format.toml").is_file():
             continue
         if folder.name in formats:
+            if same_files(folder, formats[folder.name].folder):
+                continue  # a checkout of dsreg itself, used as a project
             raise RegistryError(f"the format {folder.name} is built in and cannot be replaced", where=str(folder))
         formats[folder.name] = load_format(folder, own=True)
     return formats
+
+
+def same_files(left: Path, right: Path) -> bool:
+    """Whether two format folders hold the same code and manifest."""
+    names = {path.name for folder in (left, right) for path in folder.iterdir() if path.suffix in (".py", ".toml")}
+    pairs = [(left / name, right / name) for name in names]
+    return all(a.is_file() and b.is_file() and a.read_bytes() == b.read_bytes() for a, b in pairs)
 
 
 def find_format(id: str, root: Path | None = None) -> Format:
