@@ -37,7 +37,10 @@ def set(
     dry_run: options.DryRun = False,
     json: options.Json = False,
 ) -> None:
-    """Change what is registered of a dataset. What is not given stays, --target replaces the list, an empty --column value removes one."""
+    """Change what is registered of a dataset. What is not given stays.
+
+    --target replaces the list of targets; an empty value, as in --column system=, removes a column or a tag.
+    """
     from dsreg.add import revise
     from dsreg.cli.asked import asked_of
     from dsreg.cli.changes import plan_json, tell_plan

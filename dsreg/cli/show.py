@@ -71,7 +71,7 @@ def _answer(cell: Cell) -> str:
     if cell.answer == "no":
         return "no"
     answer = "yes" if cell.answer == "yes" else f"with --take {' or --take '.join(cell.takes)}"
-    task = f", as {cell.becomes}" if cell.becomes != cell.task else ""
+    task = f", as {cell.becomes}" if cell.answer == "yes" and cell.becomes != cell.task else ""
     loss = f", except rows with {', '.join(cell.loss)}" if cell.loss else ""
     return answer + task + loss
 
