@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import random
+import os
 from collections.abc import Iterator
 from functools import partial
 from operator import add
@@ -67,7 +67,7 @@ def jsonl_rows(source: Source, decoder: Decoder, place: Place, size: int = BLOCK
 
 
 _BLANK = object()
-_MARK = random.SystemRandom().randrange(10**14, 10**15)
+_MARK = int.from_bytes(os.urandom(6), "big")
 _BETWEEN = b",%d," % _MARK
 
 

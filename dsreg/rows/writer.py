@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import gzip
 import os
-import secrets
 import stat
 from abc import abstractmethod
 from collections.abc import Iterable
@@ -62,7 +61,7 @@ class RowWriter:
         if self._target.exists() and not self._target.is_file():
             raise OutputError("is not a regular file", where=str(self.path))
         self._target.parent.mkdir(parents=True, exist_ok=True)
-        self._temp = self._target.with_name(f".{self._target.name[:100]}.{secrets.token_hex(4)}.tmp")
+        self._temp = self._target.with_name(f".{self._target.name[:100]}.{os.urandom(4).hex()}.tmp")
         fd = os.open(self._temp, os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0), 0o666)
         self._file = self._stack.enter_context(os.fdopen(fd, "wb", buffering=1 << 18))
         if self._target.exists():
