@@ -40,7 +40,7 @@ def candidates(format: Format, own: str, look: Look) -> list[str]:
     names = [name for name in GROUPS.get(group, ()) if look.kind(name) in kinds and look.filled(name)]
     if group == "messages":
         named = {*GROUP_OF, *(name for names in GROUPS.values() for name in names)}
-        names += [name for name in look.kinds if look.kind(name) == "turns" and name not in named]
+        names += [name for name in look.kinds if name and look.kind(name) == "turns" and name not in named]
     usable = default in look.kinds and (
         default not in COMMON_WORDS or look.kind(default) in kinds or not kinds or not look.filled(default)
     )
