@@ -57,6 +57,12 @@ def need_text(row: dict[str, Any], c: Constants, name: str) -> str:
     return value if isinstance(value, str) else as_text(value, c.columns[name])
 
 
+def optional(row: dict[str, Any], c: Constants, name: str) -> Any:
+    """The value of a column that may be unmapped or absent: those give None."""
+    column = c.columns.get(name)
+    return row.get(column) if column is not None else None
+
+
 def optional_text(row: dict[str, Any], c: Constants, name: str) -> str:
     """The text of a column that may be unmapped, absent, null or empty: those all give ""; raises RowError DS204."""
     column = c.columns.get(name)

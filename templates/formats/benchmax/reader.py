@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from dsreg.rowcode.chat import read_chat
-from dsreg.rowcode.columns import read_extra
+from dsreg.rowcode.columns import optional, read_extra
 from dsreg.rowcode.constants import Constants
 from dsreg.rowcode.errors import RowError
 
@@ -27,7 +27,7 @@ def read_row(row: dict[str, Any], c: Constants) -> dict[str, Any]:
     if not messages:
         raise RowError("DS202", column, "there are no messages")
     sample: dict[str, Any] = {"task": c.task, "messages": messages}
-    if row.get(c.columns.get("answer", "")) is not None:
+    if optional(row, c, "answer") is not None:
         sample["answer"] = row[c.columns["answer"]]
     extra = {key: value for key, value in read_extra(row, c).items() if value is not None}
     extra.update({other: row[other] for other in present[1:]})

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from dsreg.rowcode.columns import as_list, as_object, as_text, need_text, optional_text, read_extra
+from dsreg.rowcode.columns import as_list, as_object, as_text, need_text, optional, optional_text, read_extra
 from dsreg.rowcode.constants import Constants
 
 
@@ -20,7 +20,7 @@ def read_row(row: dict[str, Any], c: Constants) -> dict[str, Any]:
     sample: dict[str, Any] = {"task": c.task, "messages": messages}
     if c.task == "sft":
         messages.append({"role": "assistant", "content": need_text(row, c, "response")})
-    elif row.get(c.columns.get("response", "")) is not None:
+    elif optional(row, c, "response") is not None:
         sample["answer"] = need_text(row, c, "response")
     extra = read_extra(row, c)
     if extra:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from dsreg.rowcode.columns import need_text
+from dsreg.rowcode.columns import need_text, optional
 from dsreg.rowcode.constants import Constants
 from dsreg.rowcode.sides import read_pair, side_sample
 
@@ -13,7 +13,7 @@ def read_row(row: dict[str, Any], c: Constants) -> dict[str, Any]:
     """The sample of one row; raises RowError. Without a prompt, both answers are whole dialogues that share it."""
     column = c.columns.get("prompt")
     has_prompt = column is not None and row.get(column) is not None
-    if has_prompt or isinstance(row.get(c.columns.get("chosen", "")), str):
+    if has_prompt or isinstance(optional(row, c, "chosen"), str):
         for name in ("prompt", "chosen", "rejected"):
             need_text(row, c, name)
     return side_sample(row, c, read_pair(row, c))

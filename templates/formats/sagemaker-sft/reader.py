@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from dsreg.rowcode.chat import read_chat
-from dsreg.rowcode.columns import need_text, read_extra
+from dsreg.rowcode.columns import need_text, optional, read_extra
 from dsreg.rowcode.constants import Constants
 from dsreg.rowcode.errors import RowError
 from dsreg.rowcode.sides import under_system
@@ -15,7 +15,7 @@ def read_row(row: dict[str, Any], c: Constants) -> dict[str, Any]:
     """The sample of one row; raises RowError, also for a row that has both layouts or neither."""
     column = c.columns.get("messages")
     if column is not None and row.get(column) is not None:
-        if row.get(c.columns.get("prompt", "")) is not None:
+        if optional(row, c, "prompt") is not None:
             raise RowError("DS203", column, f"the row has `{c.columns['prompt']}` and `{column}`: which is meant?")
         messages = read_chat(row[column], column)
     else:
