@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 from pathlib import Path
 
 from dsreg.errors import NotFoundError, UsageError
@@ -23,12 +24,12 @@ def find_source(project: Root, name: str, source: str | None) -> Path:
     found = candidates(project, name)
     shown = [project.shown(path) for path in found]
     if len(found) > 1:
-        hint = f"name one: dsreg add {name} {shown[0]}"
+        hint = f"name one: {shlex.join(['dsreg', 'add', name, shown[0]])}"
         raise UsageError(f"{len(found)} files could be meant: {', '.join(shown)}", hint=hint)
     if not found:
         raise NotFoundError(
             f"there is no {project.shown(project.data_dir)}/{name}.*",
-            hint=f"name the file: dsreg add {name} FILE; or --hf-hub-url REPO for a dataset on a hub",
+            hint=f"name the file: dsreg add {shlex.quote(name)} FILE; or --hf-hub-url REPO for a dataset on a hub",
         )
     return found[0]
 

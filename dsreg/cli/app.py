@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 import os
 import sys
 from collections.abc import Sequence
@@ -135,11 +136,13 @@ def _refused(error: DsregError) -> int:
 
 
 def _misused(error: Any) -> int:
-    """Show what the command line's parser has to say."""
+    """Show what the command line's parser has to say, in the tone of the other errors."""
     if type(error).__name__ == "NoArgsIsHelpError":
         output.data(error.format_message())
         return 0
-    message, hint = str(error.format_message()), _usage_hint(error)
+    message = error.format_message().partition(" (Possible options:")[0].replace("Value error, ", "")
+    message, _, meant = message.partition(". Did you mean ")
+    hint = f"did you mean {meant.rstrip('?')}?" if meant else _usage_hint(error)
     output.error(message[:1].lower() + message[1:].rstrip("."), hint=hint)
     return 2
 
@@ -150,9 +153,7 @@ def _usage_hint(error: Any) -> str:
     wrong = getattr(error, "option_name", "")
     if wrong in ("-C", "-q", "--quiet", "--version") and command != "dsreg":
         return f"it stands before the command: dsreg {wrong} {command.removeprefix('dsreg ')}"
-    near = list(getattr(error, "possibilities", None) or ())
-    if near:
-        error.possibilities = None
+    near = difflib.get_close_matches(wrong, getattr(error, "possibilities", None) or (), 1)
     return f"did you mean {near[0]}?" if near else f"{command} --help"
 
 

@@ -7,6 +7,7 @@ import sys
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -17,6 +18,8 @@ from dsreg.cli import options, output
 if TYPE_CHECKING:
     from dsreg.export import Report
     from dsreg.runner import Conversion
+
+_STDIN = "stdin"
 
 
 def convert(
@@ -68,22 +71,37 @@ def convert(
         conversion = make_conversion(source, wanted, choices)
         output_path = Path(out) if out is not None and not to_stdout else None
         report = _convert(conversion, output_path, skip_invalid=skip_invalid, force=force, dry_run=dry_run)
+    if file == "-":
+        _name_stdin(report)
     _tell(report, json=json, dry_run=dry_run)
 
 
 @contextmanager
 def _input(file: str) -> Iterator[Path]:
     """The file to read; standard input is kept in a file first."""
-    from dsreg.errors import NotFoundError
+    from dsreg.errors import DsregError, NotFoundError
+    from dsreg.export import TooManyRejects
     from dsreg.rows import spool
 
     if file == "-":
         with spool(sys.stdin.buffer) as path:
-            yield path
+            try:
+                yield path
+            except DsregError as error:
+                error.where = error.where.replace(str(path), _STDIN)
+                if isinstance(error, TooManyRejects):
+                    _name_stdin(error.report)
+                raise
         return
     if not Path(file).exists():
         raise NotFoundError("there is no such file or folder", where=file, hint="- reads standard input")
     yield Path(file)
+
+
+def _name_stdin(report: Report) -> None:
+    """Call standard input by its name in a report, rather than by the file that kept it."""
+    report.source = [Path(_STDIN)]
+    report.rejects = [replace(reject, source=Path(_STDIN)) for reject in report.rejects]
 
 
 def _convert(conversion: Conversion, path: Path | None, *, skip_invalid: bool, force: bool, dry_run: bool) -> Report:

@@ -16,6 +16,8 @@ def remove(
     json: options.Json = False,
 ) -> None:
     """Take datasets out of the registry. Data and exports stay."""
+    import shlex
+
     from dsreg.cli.changes import plan_json, tell_left, tell_plan
     from dsreg.cli.here import here
     from dsreg.errors import UsageError
@@ -26,7 +28,7 @@ def remove(
     names = list(dict.fromkeys(look_up(root, name) for name in names))
     if not yes and not dry_run:
         if not output.can_ask():
-            raise UsageError("there is nobody to ask", hint=f"dsreg remove -y {' '.join(names)}")
+            raise UsageError("there is nobody to ask", hint=f"dsreg remove -y {shlex.join(names)}")
         for name in names:
             planned = remove_dataset(root, name, dry_run=True)
             tell_plan(planned, dry_run=True)
