@@ -38,37 +38,43 @@ def read_tables(path: Path, separator: str = ",") -> Iterator[Any]:
         if header is None:
             raise ValueError("EmptyDataError: No columns to parse from file")
         names = _names(header)
-        width, indexed = len(names), False
-        batch: list[list[str]] = []
-        first = True
-        for number, row in enumerate(rows, 2):
-            if first:  # one field more than names: the first column is taken for an index
-                indexed, first = len(row) > width, False
-                extra = len(row) - width if indexed else 0
-            if len(row) > width + extra and any(row[width + extra :]):
-                raise ValueError(f"Expected {width + extra} fields in line {number}, saw {len(row)}")
+        first = next(rows, [])
+        # more fields than names: the first columns are taken for an index; later rows must not have more than the first
+        extra, most = max(len(first) - len(names), 0), len(first)
+        batch = [first] if first else []
+        for number, row in enumerate(rows, 3):
+            if len(row) > most:
+                raise ValueError(
+                    f"Error tokenizing data. C error: Expected {most} fields in line {number}, saw {len(row)}"
+                )
             batch.append(row)
             if len(batch) == ROWS:
                 yield _table(names, batch, extra)
                 batch = []
-        if batch or first:
-            yield _table(names, batch, extra if not first else 0)
+        if batch or not first:
+            yield _table(names, batch, extra)
 
 
 def _records(file: TextIO, separator: str) -> Iterator[list[str]]:
-    """Records without the blank lines; strict only about a quote that is never closed."""
-    tail = ""
+    """Records without the blank lines; raises ValueError for a quote that is never closed."""
+    last: list[str] = []
+    read: list[str] = []  # the lines of the record at hand
 
     def lines() -> Iterator[str]:
-        nonlocal tail
         for line in file:
-            tail = line
+            read.append(line)
             yield line
 
-    reader = csv.reader(lines(), delimiter=separator)
-    for row in reader:
-        if row and not (len(row) == 1 and not row[0].strip(" \t") and '"' not in tail):
+    for row in csv.reader(lines(), delimiter=separator):
+        if len(row) > 1 or (row and (row[0].strip(" \t") or '"' in read[-1])):
             yield row
+        last = read[:]
+        read.clear()
+    try:
+        list(csv.reader(last, delimiter=separator, strict=True))
+    except csv.Error as err:
+        if "unexpected end" in str(err):
+            raise ValueError("Error tokenizing data. C error: EOF inside string") from err
 
 
 def _names(header: list[str]) -> list[str]:

@@ -12,11 +12,24 @@ from typing import Any
 _EPOCH_FLOOR = 31_536_000  # numbers up to one year of seconds are never taken for dates
 _NOT_A_TIME = ("", "nan", "NaN", "NAN", "nat", "NaT", "NAT")
 _FORMATS = (
-    *("%Y/%m/%d", "%Y.%m.%d", "%m/%d/%Y", "%d/%m/%Y", "%m-%d-%Y", "%d-%m-%Y", "%d.%m.%Y", "%m/%d/%y", "%Y-%m", "%Y/%m"),
+    *(
+        "%Y-%m-%d",
+        "%Y/%m/%d",
+        "%Y.%m.%d",
+        "%m/%d/%Y",
+        "%d/%m/%Y",
+        "%m-%d-%Y",
+        "%d-%m-%Y",
+        "%d.%m.%Y",
+        "%m/%d/%y",
+        "%Y-%m",
+        "%Y/%m",
+    ),
     *("%b %d, %Y", "%B %d, %Y", "%b %d %Y", "%B %d %Y", "%d %b %Y", "%d %B %Y", "%d-%b-%Y", "%b %Y", "%B %Y"),
     *("%a, %d %b %Y", "%A, %d %B %Y", "%A, %B %d, %Y", "%a %b %d %Y"),
 )
 _TIMES = ("", " %H:%M", " %H:%M:%S", " %H:%M:%S.%f", " %I:%M %p", " %I:%M:%S %p", "T%H:%M", "T%H:%M:%S")
+_ALL_FORMATS = (*(form + time for form in _FORMATS for time in _TIMES), "%H:%M", "%H:%M:%S")
 _ZONE = re.compile(r"\s*(Z|UTC|GMT|[+-]\d\d:?\d\d)$")
 
 
@@ -93,10 +106,14 @@ def _plain(text: str) -> datetime | None:
             return datetime.fromisoformat(text)
         except ValueError:
             pass
-    for form in _FORMATS:
-        for time in _TIMES:
-            try:
-                return datetime.strptime(text, form + time)
-            except ValueError:
-                continue
+    for form in _ALL_FORMATS:
+        try:
+            return _today(datetime.strptime(text, form))
+        except ValueError:
+            continue
     return None
+
+
+def _today(date: datetime) -> datetime:
+    """A time without a day is one of today."""
+    return datetime.combine(datetime.now(), date.time()) if date.year == 1900 else date

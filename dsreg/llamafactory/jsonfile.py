@@ -12,12 +12,14 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.json as paj
 
+from .arrowcast import cast_array
 from .frames import table_of
 
 CHUNK = 10 << 20  # what the builder reads at a time: the first chunk sets the types
 BLOCK = CHUNK // 32
 
 _TOKEN = re.compile(r'("(?:[^"\\]|\\.)*")|,(\s*)(?=[}])|(?<![\d.eE+-])(-?)0+(?=\d)', re.DOTALL)
+_SURROGATE = re.compile(r"\\u[dD][89a-fA-F]")
 
 
 def read_tables(path: Path) -> Iterator[Any]:
@@ -41,11 +43,26 @@ def _read_lines(chunk: bytes, block: int) -> tuple[Any, int]:
     """One chunk by Arrow's reader, with larger blocks where an object does not fit one."""
     while True:
         try:
-            return paj.read_json(io.BytesIO(chunk), read_options=paj.ReadOptions(block_size=block)), block
+            table = paj.read_json(io.BytesIO(chunk), read_options=paj.ReadOptions(block_size=block))
+            return _sound(table, chunk), block
         except (pa.ArrowInvalid, pa.ArrowNotImplementedError) as err:
             if (isinstance(err, pa.ArrowInvalid) and "straddling" not in str(err)) or block > len(chunk):
                 raise
             block *= 2
+
+
+def _sound(table: Any, chunk: bytes) -> Any:
+    """The table with columns that Arrow got wrong built anew: it miscounts lists of text that start with a null.
+
+    What LlamaFactory reads there is chance, up to a crash; here the values are those of the file.
+    """
+    for at, field in enumerate(table.schema):
+        try:
+            table.column(at).validate()
+        except pa.ArrowInvalid:
+            values = [json.loads(line).get(field.name) for line in chunk.splitlines() if line.strip()]
+            table = table.set_column(at, field, cast_array(pa.array(values), field.type))
+    return table
 
 
 def _read_whole(path: Path, first: Exception) -> Any:
@@ -63,8 +80,13 @@ def parse(text: str) -> Any:
     """A JSON document with the leniency of pandas' parser.
 
     Control characters in text, a comma before `}`, leading zeros, NaN and Infinity pass; integers beyond 64 bits do
-    not; of equal keys the last wins.
+    not; of equal keys the last wins; lone surrogates vanish.
     """
+    value = _loads(text)
+    return _without_surrogates(value) if _SURROGATE.search(text) else value
+
+
+def _loads(text: str) -> Any:
     try:
         return json.loads(text, strict=False, parse_int=_integer)
     except RecursionError:
@@ -74,6 +96,16 @@ def parse(text: str) -> Any:
         if repaired == text:
             raise
         return json.loads(repaired, strict=False, parse_int=_integer)
+
+
+def _without_surrogates(value: Any) -> Any:
+    if isinstance(value, str):
+        return value.encode("utf-8", "ignore").decode("utf-8")
+    if isinstance(value, list):
+        return [_without_surrogates(item) for item in value]
+    if isinstance(value, dict):
+        return {_without_surrogates(key): _without_surrogates(item) for key, item in value.items()}
+    return value
 
 
 def _integer(digits: str) -> int:

@@ -45,8 +45,11 @@ class Loaded:
                     yield from _plain(pa.Table.from_batches([batch])).to_pylist()
 
 
-def load(entry: Entry, dataset_dir: Path) -> Loaded | None:
-    """Load the rows of `entry`; None for hub and cloud data, which is not looked at; raises Stop("load")."""
+def load(entry: Entry, dataset_dir: Path) -> Loaded | list[Note]:
+    """Load the rows of `entry`; raises Stop("load").
+
+    Returns notes instead for data that is not looked at: on a hub, in the cloud, in a folder with its own configs.
+    """
     if not isinstance(entry.dataset_name, str):
         message = f"TypeError: __str__ returned non-string (type {type(entry.dataset_name).__name__})"
         raise stop("source_not_text", message, "file_name")
@@ -54,10 +57,12 @@ def load(entry: Entry, dataset_dir: Path) -> Loaded | None:
         message = f"Unsupported protocol in path: {entry.dataset_name}. Use 's3://' or 'gs://'."
         raise stop("cloud_protocol", message, "cloud_file_name")
     if entry.load_from not in ("file", "script"):
-        return None
+        return [Note("not_local", f"{entry.dataset_name} is not a local file")]
     if "\0" in entry.dataset_name:
         raise stop("file_not_found", "ValueError: embedded null byte", "file_name")
     source = find_source(entry, dataset_dir)
+    if not source.splits:
+        return source.notes
     loaded = _select(entry, _prepare(source))
     loaded.notes = [*source.notes, *_date_notes(loaded.schema), *loaded.notes]
     return loaded
@@ -84,7 +89,7 @@ def _prepare(source: Source) -> _Prepared:
             if schema is None:
                 schema = table.schema.remove_metadata()
             table = _cast(table, schema, file)
-            lengths[split] += len(table)
+            lengths[split] += len(table) if schema.names else 0
             size += table.nbytes
             kept = None if kept is None or size > KEEP_BYTES else kept
             if kept is not None:

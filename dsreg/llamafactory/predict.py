@@ -62,8 +62,8 @@ def predict(dataset_dir: Path, name: str, stage: str, media_dir: Path | None = N
     except Stop as stopped:
         prediction.fatal = stopped.fatal
         return prediction
-    if loaded is None:
-        prediction.notes.append(Note("not_local", f"{prediction.entry.dataset_name} is not a local file"))
+    if isinstance(loaded, list):
+        prediction.notes += loaded
         return prediction
     prediction.num_rows = loaded.num_rows
     prediction.notes += loaded.notes

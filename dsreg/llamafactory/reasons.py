@@ -62,6 +62,9 @@ REASONS: dict[str, Reason] = {
     "order_of_folder": Reason("DS150", "note", _GO_ON, "The order of rows follows the file system's order of files."),
     "random_sample": Reason("DS151", "note", _GO_ON, "num_samples draws rows at random; shown is the draw of seed 42."),
     "not_local": Reason("DS152", "note", _GO_ON, "The data is on a hub or in the cloud; its rows were not looked at."),
+    "folder_configs": Reason(
+        "DS155", "note", _GO_ON, "README.md of the folder says what is read; it was not followed."
+    ),
     "source_ignored": Reason("DS153", "warning", _GO_ON, "Another source in the entry wins; this one is never read."),
     "dates_read": Reason("DS154", "warning", _GO_ON, "Date-like text of this column is read as timestamps, not text."),
     # rows that stop the run

@@ -33,7 +33,6 @@ _SPLIT_WORDS = {
     "validation": ("validation", "valid", "dev", "val"),
     "test": ("test", "testing", "eval", "evaluation"),
 }
-_SEPARATOR = "[-._ 0-9]"
 _SHARD = re.compile(r"data/(.+)-[0-9]{5}-of-[0-9]{5}[^/]*\.[^/]*")
 
 
@@ -92,7 +91,10 @@ def _folder_by_split(folder: Path, entry: Entry) -> Source:
         raise stop("file_not_found", f"TypeError: `folder` is {entry.folder!r}, not text", "folder")
     if entry.folder and Path(entry.folder).is_absolute():
         raise stop("file_not_found", "`data_dir` must be relative to a dataset directory's root", "folder")
-    if entry.subset not in (None, "default"):
+    if _has_configs(folder):
+        notes = [Note("folder_configs", "README.md sets configs, which are not read here", "script_url")]
+        return Source("json", {}, notes)
+    if entry.subset and entry.subset != "default":
         message = f"BuilderConfig '{entry.subset}' not found. Available: ['default']"
         raise stop("config_unknown", message, "subset")
     base = folder / (entry.folder or "")
@@ -103,6 +105,16 @@ def _folder_by_split(folder: Path, entry: Entry) -> Source:
         raise stop("file_type", f"No (supported) data files, or files of several kinds, in {base}", "script_url")
     wanted = {suffix for suffix, of in _SUFFIXES.items() if of.replace("tsv", "csv") == kind.replace("tsv", "csv")}
     return Source(kind, {split: [f for f in files if _has(f, wanted)] for split, files in splits.items()})
+
+
+def _has_configs(folder: Path) -> bool:
+    """Whether the folder's README.md has front matter with `configs:`, which then names the files."""
+    readme = folder / "README.md"
+    if not readme.is_file():
+        return False
+    text = readme.read_text(encoding="utf-8", errors="replace")
+    head = text.split("---", 2)
+    return len(head) == 3 and not head[0].strip() and re.search(r"(?m)^configs:", head[1]) is not None
 
 
 def _has(file: Path, suffixes: Iterable[str]) -> bool:
@@ -127,29 +139,27 @@ def split_files(base: Path, files: list[Path]) -> dict[str, list[Path]]:
     if shards:
         known = [split for split in _SPLIT_WORDS if split in shards]
         return {split: shards[split] for split in [*known, *sorted(set(shards) - set(known))]}
-    for names_of in (_folder_names, _file_name):
+    for of_folders in (True, False):
         by_split = {
             split: chosen
             for split, words in _SPLIT_WORDS.items()
-            if (chosen := [f for f in files if any(_named(n, words, names_of) for n in names_of(base, f))])
+            if (chosen := [f for pattern in _patterns(words, of_folders) for f in files if _fits(pattern, base, f)])
         }
         if by_split:
             return by_split
     return {"train": files} if files else {}
 
 
-def _folder_names(base: Path, file: Path) -> tuple[str, ...]:
-    return file.relative_to(base).parts[:-1]
+def _patterns(words: Iterable[str], of_folders: bool) -> list[tuple[re.Pattern[str], bool]]:
+    """The name patterns of a split in their order; a file that fits two of them is read twice."""
+    sep = "[-._ 0-9]"
+    shapes = ("{w}", "{w}{s}.*", ".*{s}{w}", ".*{s}{w}{s}.*") if of_folders else ("{w}{s}.*", ".*{s}{w}{s}.*")
+    return [(re.compile(shape.format(w=word, s=sep)), of_folders) for word in words for shape in shapes]
 
 
-def _file_name(base: Path, file: Path) -> tuple[str, ...]:
-    return (file.name,)
-
-
-def _named(name: str, words: Iterable[str], kind: object) -> bool:
-    """Whether a split's word stands in the name: between separators, in file names always before one."""
-    after = f"{_SEPARATOR}.*" if kind is _file_name else f"({_SEPARATOR}.*)?"
-    return any(re.fullmatch(f"(.*{_SEPARATOR})?{word}{after}", name) for word in words)
+def _fits(pattern: tuple[re.Pattern[str], bool], base: Path, file: Path) -> bool:
+    names = file.relative_to(base).parts[:-1] if pattern[1] else (file.name,)
+    return any(map(pattern[0].fullmatch, names))
 
 
 def _common_kind(files: list[Path]) -> str | None:

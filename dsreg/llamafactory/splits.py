@@ -28,9 +28,14 @@ def ranges_of(expression: str, lengths: dict[str, int]) -> list[tuple[str, int, 
     ranges = [(split, start, end) for split, start, end in ranges if start != end]
     if not ranges:
         raise stop("no_rows", f'Instruction "{expression}" corresponds to no data!', "split")
-    if any(start > end for _, start, end in ranges):
-        raise stop("no_rows", f"The slice {expression} ends before it starts", "split")
-    return ranges
+    return [_forward(split, start, end, lengths[split]) for split, start, end in ranges]
+
+
+def _forward(split: str, start: int, end: int, rows: int) -> tuple[str, int, int]:
+    """A range that ends before it starts is empty, but by an accident of Arrow's slicing one short of -1 row is not."""
+    if start <= end:
+        return split, start, end
+    return split, start, rows if end - start == -1 else start
 
 
 def _range(part: re.Match[str], lengths: dict[str, int]) -> tuple[str, int, int]:
