@@ -59,7 +59,7 @@ def test_dependencies_point_one_way(path: Path) -> None:
 
 @pytest.mark.parametrize("path", modules(), ids=lambda path: str(path.relative_to(PACKAGE)))
 def test_only_the_command_line_talks(path: Path) -> None:
-    if part(path) in ("cli", "__main__"):
+    if part(path) in ("cli", "__main__") or path.name == "script_output.py":  # pasted into scripts, which do talk
         return
     assert not imports(path) & {"typer", "rich", "click"}
     calls = [node.func for node in ast.walk(ast.parse(path.read_text("utf-8"))) if isinstance(node, ast.Call)]
