@@ -13,6 +13,10 @@ from dsreg.rowcode.columns import as_text, json_name, need, need_text, read_extr
 from dsreg.rowcode.constants import Constants
 from dsreg.rowcode.errors import RowError
 
+EXTRA_KEY = "extra column "
+# What TRL takes for something even when it is empty.
+EMPTY_KEYS = frozenset(["images", "image", "chat_template_kwargs", "tools"])
+
 
 def read_side(row: dict[str, Any], c: Constants, name: str, role: str, start: int = 0) -> list[dict[str, Any]]:
     """The messages of one side; a text is one message of that role. Raises RowError."""
@@ -133,18 +137,22 @@ def side_sample(row: dict[str, Any], c: Constants, sides: dict[str, Any]) -> dic
 
 
 def survey_sides(sample: dict[str, Any], notes: Any) -> None:
-    """Note what decides the style of a file: sides that are more than one text, and tools."""
+    """Note what decides the style of a file, sides that are more than one text, and which columns its rows have."""
     if not is_standard(sample):
         notes.see("conversational", 0)
     if sample.get("tools"):
         notes.see("tools", 0)
+    for key in side_extra(sample["extra"]) if "extra" in sample else ():
+        if key not in EMPTY_KEYS:
+            notes.see(f"{EXTRA_KEY}{key}", 0)
 
 
 def decide_sides(notes: Any, c: Constants) -> None:
-    """Settle one style for the file, and whether its rows have the key `tools`, for which Arrow wants all or none."""
+    """Settle one style for the file, and the keys that all of its rows have: Arrow wants the same on each."""
     if c.options["style"] == "auto":
         c.options["style"] = "conversational" if notes.counts["conversational"] else "standard"
     c.options["tools_key"] = bool(notes.counts["tools"])
+    c.options["extra_keys"] = [kind.removeprefix(EXTRA_KEY) for kind in notes.counts if kind.startswith(EXTRA_KEY)]
 
 
 def split_dialogue(messages: list[dict[str, Any]]) -> int:
@@ -198,7 +206,9 @@ def write_sides(sample: dict[str, Any], sides: dict[str, Any], c: Constants) -> 
         row["tools"] = write_tools(sample["tools"])
     elif c.options.get("tools_key"):
         row["tools"] = None
-    return {**side_extra(sample["extra"]), **row} if "extra" in sample else row
+    if "extra" not in sample and not c.options.get("extra_keys"):
+        return row
+    return {**dict.fromkeys(c.options.get("extra_keys", ())), **side_extra(sample.get("extra", {})), **row}
 
 
 def side_extra(extra: dict[str, Any]) -> dict[str, Any]:
@@ -206,8 +216,4 @@ def side_extra(extra: dict[str, Any]) -> dict[str, Any]:
 
     An empty `images` makes it a dataset of pictures, a null `chat_template_kwargs` aborts (TRL 1.16).
     """
-    return {
-        key: value
-        for key, value in extra.items()
-        if value or key not in ("images", "image", "chat_template_kwargs", "tools")
-    }
+    return {key: value for key, value in extra.items() if value or key not in EMPTY_KEYS}

@@ -261,6 +261,14 @@ def test_columns_that_trl_misreads_when_empty_are_left_out() -> None:
     assert row == {"id": None, "score": 0, "prompt": "a", "completion": "b"}
 
 
+@pytest.mark.parametrize("style", ["auto", "standard", "conversational"])
+def test_every_row_has_the_same_keys(style: str) -> None:
+    extras: list[Row] = [{"id": "1"}, {}, {"topic": "x", "id": None}]
+    rows = write_all("hf-prompt-completion", [{**PLAIN, "extra": extra} for extra in extras] + [PLAIN], style)
+    assert [row["id"] for row in rows] == ["1", None, None, None]
+    assert {tuple(row) for row in rows} == {("id", "topic", "prompt", "completion")}
+
+
 @pytest.mark.parametrize(
     ("sample", "style", "code"),
     [
@@ -336,6 +344,15 @@ def test_advises_on_answers_that_are_no_longer_trained() -> None:
 
 def test_advises_on_texts_that_get_no_chat_template() -> None:
     assert [code for code, _ in advice_of([PLAIN])] == ["DS410"]
+
+
+def test_advises_on_columns_of_several_types() -> None:
+    answers: list[Any] = ["007", None, 7, ["7"]]
+    advice = advice_of([LONG] + [{**PLAIN, "extra": {"answer": answer, "id": "x"}} for answer in answers])
+    assert [message for code, message in advice if code == "DS411"] == [
+        "column `answer` is text (first row 2) and a number (first row 4) and a list (first row 5): "
+        '`datasets` turns texts like "007" there into numbers'
+    ]
 
 
 JSON = st.recursive(

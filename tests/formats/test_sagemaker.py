@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dsreg.formats import find_format, options_of
+from dsreg.formats import choose_way, find_format, options_of
 from dsreg.rowcode.constants import Constants
 from dsreg.rowcode.errors import RowError
 
@@ -112,6 +112,61 @@ def test_reads_mapped_columns() -> None:
     columns = {"query": "question", "response": "solution", "category": "topic"}
     sample = read("sagemaker-eval", {"question": "q", "solution": "a", "topic": "t"}, columns=columns)
     assert write("sagemaker-eval", sample) == {"query": "q", "response": "a", "category": "t"}
+
+
+# The documented evaluation layouts, and the row of query and response that each stands for.
+QUESTION = "What color is the sky?"
+EVALUATION: list[tuple[str, Row, str | None, Row]] = [
+    (
+        "openai",
+        {"messages": [system("s"), user("Hello!"), bot("Hello to you!")]},
+        None,
+        {"system": "s", "query": "Hello!", "response": "Hello to you!"},
+    ),
+    ("openai", {"messages": [user("Hello!"), bot("Hi")]}, None, {"query": "Hello!", "response": "Hi"}),
+    ("sagemaker-eval", GRAMMAR, None, GRAMMAR),
+    ("hf-prompt-completion", {"prompt": "p", "completion": "?"}, None, {"query": "p", "response": "?"}),
+    (
+        "hf-prompt-completion",
+        {"prompt": [user("p")], "completion": [bot("?")]},
+        None,
+        {"query": "p", "response": "?"},
+    ),
+    (
+        "hf-preference",
+        {"prompt": "The sky is", "chosen": "blue", "rejected": "green"},
+        "chosen",
+        {"query": "The sky is", "response": "blue"},
+    ),
+    (
+        "hf-preference",
+        {"prompt": [user(QUESTION)], "chosen": [bot("It is blue.")], "rejected": [bot("It is green.")]},
+        "chosen",
+        {"query": QUESTION, "response": "It is blue."},
+    ),
+]
+
+
+@pytest.mark.parametrize(("id", "row", "take", "evaluation"), EVALUATION)
+def test_ground_truth_of_the_documented_layouts(id: str, row: Row, take: str | None, evaluation: Row) -> None:
+    source = find_format(id)
+    columns = {name: column for name, column in source.manifest.columns.items() if column in row}
+    task = source.task_of(columns)
+    sample = source.reader.read_row(row, Constants(task, columns))
+    _, step = choose_way(task, find_format("sagemaker-eval"), take)
+    samples = step.adapt(sample) if step else [sample]
+    assert [write("sagemaker-eval", sample) for sample in samples] == [evaluation]
+
+
+@pytest.mark.parametrize(
+    ("id", "row"),
+    [
+        ("sagemaker-sft", {"prompt": "", "completion": ""}),
+        ("sagemaker-dpo", {"prompt": "", "chosen": "", "rejected": ""}),
+    ],
+)
+def test_the_bare_skeleton_is_a_row(id: str, row: Row) -> None:
+    assert write(id, read(id, row)) == row
 
 
 REFUSED: list[tuple[str, Row, str, str]] = [

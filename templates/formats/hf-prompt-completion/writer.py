@@ -16,8 +16,8 @@ def write_row(sample: dict[str, Any], c: Constants) -> dict[str, Any]:
 
 
 def survey_needed(c: Constants) -> bool:
-    """Whether the whole file must be seen first: texts need no decision."""
-    return bool(c.options["style"] != "standard")
+    """Whether the whole file must be seen first: always, for all rows have the same keys."""
+    return True
 
 
 def survey(sample: dict[str, Any], c: Constants, notes: Any) -> None:
