@@ -86,7 +86,7 @@ class Bundle:
     def __init__(self, may_import: tuple[str, ...] = PASTED) -> None:
         self.may_import = may_import
         self.sections: dict[str, Section] = {}
-        self._imports: dict[str, Import] = {}
+        self._imports: set[Import] = set()
         self._roots: list[str] = []
         self._owner: dict[str, tuple[str, str]] = {}
 
@@ -104,7 +104,7 @@ class Bundle:
 
     def import_name(self, module: str, name: str = "") -> None:
         """Ask for a standard-library import that code outside the bundle needs."""
-        self._hoist(Import(module, name, name or module, 0), "the template")
+        self._hoist(Import(module, name, name or module.partition(".")[0], 0), "the template")
 
     def reserve(self, *names: str) -> None:
         """Keep names that stand beside the bundle; raises UsageError if a definition or an import has one of them."""
@@ -150,12 +150,12 @@ class Bundle:
         return found
 
     def import_lines(self) -> list[str]:
-        """The imports, once each, `import` before `from`, in alphabetical order."""
-        plain = sorted({_plain(i) for i in self._imports.values() if not i.name})
-        modules = sorted({i.module for i in self._imports.values() if i.name})
+        """The imports, once each, `import` before `from`, in the usual order."""
+        plain = sorted({_plain(i) for i in self._imports if not i.name})
+        modules = sorted({i.module for i in self._imports if i.name})
         lines = []
         for module in modules:
-            names = sorted({_from(i) for i in self._imports.values() if i.name and i.module == module}, key=str.lower)
+            names = sorted({_from(i) for i in self._imports if i.name and i.module == module}, key=_import_order)
             lines.append(f"from {module} import {', '.join(names)}")
         return plain + lines
 
@@ -206,8 +206,9 @@ class Bundle:
         return self.sections[key]
 
     def _hoist(self, found: Import, path: str) -> None:
-        if self._own(found.alias, "an import", f"{found.module}.{found.name}", path):
-            self._imports[found.alias] = found
+        whole = not found.name and found.module.partition(".")[0] == found.alias  # `import os` and `import os.path`
+        self._own(found.alias, "an import", found.alias if whole else f"{found.module}.{found.name}", path)
+        self._imports.add(found._replace(line=0))
 
     def _own(self, name: str, owner: str, source: str, path: str = "") -> bool:
         """Whether the name is new; raises UsageError if it already stands for something else."""
@@ -223,7 +224,7 @@ class Bundle:
         )
 
     def _check_allowed(self, found: Import, path: str, allowed: tuple[str, ...]) -> None:
-        if not f"{found.module}.".startswith(allowed):
+        if not found.module.startswith(allowed):
             raise UsageError(
                 f"a script of its own cannot import {found.module}",
                 where=f"{path}:{found.line}",
@@ -232,7 +233,13 @@ class Bundle:
 
 
 def _plain(found: Import) -> str:
-    return f"import {found.module}" + (f" as {found.alias}" if found.alias != found.module else "")
+    usual = found.module.partition(".")[0] == found.alias
+    return f"import {found.module}" + ("" if usual else f" as {found.alias}")
+
+
+def _import_order(name: str) -> tuple[bool, bool, str]:
+    """CONSTANTS, then Classes, then functions, as import sorters want them."""
+    return not (name.isupper() and len(name) > 1), not name[0].isupper(), name
 
 
 def _from(found: Import) -> str:
@@ -274,7 +281,7 @@ def parse_module(path: Path, text: str) -> Module:
 def _imports(node: ast.Import | ast.ImportFrom) -> Iterator[Import]:
     if isinstance(node, ast.Import):
         for alias in node.names:
-            yield Import(alias.name, "", alias.asname or alias.name, node.lineno)
+            yield Import(alias.name, "", alias.asname or alias.name.partition(".")[0], node.lineno)
     elif node.module != "__future__":
         for alias in node.names:
             yield Import("." * node.level + (node.module or ""), alias.name, alias.asname or alias.name, node.lineno)

@@ -10,7 +10,7 @@ from dsreg.rowcode.constants import Constants
 from dsreg.rowcode.pipeline import Steps
 from dsreg.runner import Conversion
 
-SHARED = ("dsreg.codegen.", "dsreg.rows.bad.", "dsreg.rows.strict.", "dsreg.notes.")
+SHARED = ("dsreg.codegen.", "dsreg.rows.bad", "dsreg.rows.strict", "dsreg.notes")
 """Modules of dsreg that are pasted beside the row code."""
 
 BASICS = ("dsreg.rowcode.errors", "dsreg.rowcode.constants")
@@ -129,8 +129,8 @@ def pasted(bundle: Bundle) -> dict[str, Code]:
     """The parts of the script: the two basic classes, the code for rows, the code for files."""
     sections = bundle.ordered()
     basics = [section.source() for section in sections if section.key in BASICS]
-    rows = [with_heading(s) for s in sections if s.key not in BASICS and not f"{s.key}.".startswith(SHARED)]
-    files = [with_heading(section) for section in sections if f"{section.key}.".startswith(SHARED)]
+    rows = [with_heading(s) for s in sections if s.key not in BASICS and not s.key.startswith(SHARED)]
+    files = [with_heading(section) for section in sections if section.key.startswith(SHARED)]
     return {
         "basics": Code("\n\n\n".join(basics)),
         "rows": Code("\n\n\n".join(rows)),

@@ -79,4 +79,3 @@ def run_apart(conversion: Conversion, folder: Path) -> Outcome:
 def read_lines(path: Path) -> list[Any]:
     """The values of a JSON Lines file."""
     return [json.loads(line) for line in path.read_text("utf-8").split("\n") if line]
-

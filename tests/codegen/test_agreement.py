@@ -99,9 +99,11 @@ FILES: dict[str, tuple[str, bytes]] = {
     "array as .jsonl": ("a.jsonl", f" \n[\n{GOOD},\n{CHINESE}]\n".encode()),
     "lines as .json": ("a.json", f"{GOOD}\n{CHINESE}\n".encode()),
     "empty array": ("a.json", b" [ ] \n"),
-    "brackets in text": ("a.json", b'[{"instruction": "a]},{\\"[", "output": "\\\\"}, {"instruction": "b", "output": "}"}]'),
+    "brackets in text": ("a.json",
+        b'[{"instruction": "a]},{\\"[", "output": "\\\\"}, {"instruction": "b", "output": "}"}]'),
     "pretty array": ("a.json", json.dumps([json.loads(GOOD), 1, json.loads(CHINESE)], indent=2).encode()),
-    "pretty objects": ("a.json", f"{json.dumps(json.loads(GOOD), indent=1)}\n{json.dumps({'instruction': 1}, indent=1)}".encode()),
+    "pretty objects": ("a.json",
+        f"{json.dumps(json.loads(GOOD), indent=1)}\n{json.dumps({'instruction': 1}, indent=1)}".encode()),
     "one pretty object": ("a.json", json.dumps(json.loads(GOOD), indent=2).encode()),
     "concatenated arrays": ("a.json", f"[{GOOD}]\n[{CHINESE}]\n".encode()),
     "comma at the end of an array": ("a.json", f"[{GOOD},\n]".encode()),
@@ -141,7 +143,9 @@ def test_nasty_files(case: str, tmp_path: Path) -> None:
     assert run_apart(conversion("alpaca_sft", "openai", file), tmp_path) == expected
 
 
-@pytest.mark.parametrize("data", [b"a\n\n b \r\nc", b"[not JSON\n", b"{\n", "好\n\u2028\n".encode(), "好".encode("gbk"), b"[]"])
+@pytest.mark.parametrize(
+    "data", [b"a\n\n b \r\nc", b"[not JSON\n", b"{\n", "好\n\u2028\n".encode(), "好".encode("gbk"), b"[]"]
+)
 def test_text(data: bytes, tmp_path: Path) -> None:
     file = tmp_path / "a.txt"
     file.write_bytes(data)
@@ -185,7 +189,7 @@ def test_rejects_fail_unless_they_are_left_out(tmp_path: Path) -> None:
     assert not rejects.exists()
 
 
-@pytest.mark.parametrize(("flags", "rows"), [((), '[\n%s\n]\n'), (("--container", "jsonl"), "%s\n")])
+@pytest.mark.parametrize(("flags", "rows"), [((), "[\n%s\n]\n"), (("--container", "jsonl"), "%s\n")])
 def test_standard_input_and_output(flags: tuple[str, ...], rows: str, tmp_path: Path) -> None:
     path = tmp_path / "converter.py"
     path.write_text(render_converter(conversion("alpaca_sft", "alpaca")), "utf-8")

@@ -19,7 +19,9 @@ from hypothesis import strategies as st
 from dsreg.codegen import Code, environment
 from dsreg.codegen.literals import docstring, python_literal
 
-TEXT = st.text(max_size=20) | st.text(alphabet="\"'\\{}[]#%&*!|>@`\n\r\t\0:,- ~\u2028\ud800\x85\ufeffé中😀", max_size=12)
+TEXT = st.text(max_size=20) | st.text(
+    alphabet="\"'\\{}[]#%&*!|>@`\n\r\t\0:,- ~\u2028\ud800\x85\ufeffé中😀", max_size=12
+)
 SCALARS = st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | TEXT
 VALUES = st.recursive(SCALARS, lambda inner: st.lists(inner, max_size=4) | st.dictionaries(TEXT, inner, max_size=4))
 
@@ -51,7 +53,12 @@ def test_yaml(value: Any) -> None:
 
 @given(TEXT.filter(lambda text: "\0" not in text))
 def test_shell(value: str) -> None:
-    assert shlex.split(render("shell", "swift --dataset {{ value }} --x", value=value)) == ["swift", "--dataset", value, "--x"]
+    assert shlex.split(render("shell", "swift --dataset {{ value }} --x", value=value)) == [
+        "swift",
+        "--dataset",
+        value,
+        "--x",
+    ]
 
 
 @given(TEXT)
@@ -104,10 +111,11 @@ def test_only_code_is_pasted() -> None:
     assert render("python", "{{ a }} {{ b }} {{ b | upper }}", a="x", b=Code("x")) == '"x" x "X"'
 
 
+LONG = "b" * 60
 LAID_OUT = [
     ({}, "{}"),
     ({"a": [1, None, True]}, '{"a": [1, None, True]}'),
-    ({"a": "b" * 60, "c": ["d" * 60]}, '{\n    "a": "%s",\n    "c": ["%s"],\n}' % ("b" * 60, "d" * 60)),
+    ({"a": LONG, "c": [LONG]}, f'{{\n    "a": "{LONG}",\n    "c": ["{LONG}"],\n}}'),
     (("a",), '("a",)'),
     (frozenset(["b", "a"]), 'frozenset({"a", "b"})'),
     (frozenset(), "frozenset()"),
