@@ -24,7 +24,8 @@ _DROP = "LlamaFactory leaves the row out with a warning"
 _KEEP = "LlamaFactory uses the row"
 _GO_ON = "LlamaFactory goes on"
 
-# Registry and entry: DS10x. Stage: DS11x. Files and loading: DS12x, DS13x. Rows: DS2xx.
+# Registry and entry: DS10x. Stage: DS11x. Files and loading: DS12x, DS13x. Rows: DS23x, DS25x, DS26x-DS28x;
+# DS201-DS229 are the row errors of dsreg's own readers.
 REASONS: dict[str, Reason] = {
     # registry
     "registry_unreadable": Reason("DS101", "error", _STOP, "dataset_info.json cannot be opened or is not JSON."),
@@ -68,28 +69,28 @@ REASONS: dict[str, Reason] = {
     "source_ignored": Reason("DS153", "warning", _GO_ON, "Another source in the entry wins; this one is never read."),
     "dates_read": Reason("DS154", "warning", _GO_ON, "Date-like text of this column is read as timestamps, not text."),
     # rows that stop the run
-    "missing_column": Reason("DS201", "error", _STOP, "A column the entry names is not in the data."),
-    "column_unset": Reason("DS202", "error", _STOP, "The row needs a column that the entry leaves unset."),
-    "missing_key": Reason("DS203", "error", _STOP, "A message lacks the key that a tag names."),
-    "tag_unset": Reason("DS204", "error", _STOP, "A tag that messages need is unset in the entry."),
-    "bad_column_name": Reason("DS205", "error", _STOP, "A column or tag of the entry is not text."),
-    "prompt_not_text": Reason("DS206", "error", _STOP, "The prompt or query is neither text nor empty."),
-    "history_shape": Reason("DS207", "error", _STOP, "history must be a list of [question, answer] pairs."),
-    "messages_null": Reason("DS208", "error", _STOP, "The messages of the row are null."),
-    "messages_not_list": Reason("DS209", "error", _STOP, "The messages of the row are not a list of objects."),
-    "unknown_role": Reason("DS210", "error", _STOP, "A role is not among the tags."),
-    "tool_content_not_text": Reason("DS211", "error", _STOP, "A tool result that must be joined is not text."),
-    "tool_calls_shape": Reason("DS212", "error", _STOP, "tool_calls is not a list of objects with `function`."),
-    "system_not_text": Reason("DS213", "error", _STOP, "The system prompt is not text."),
-    "media_null": Reason("DS214", "error", _STOP, "A media list holds a null or a value that is no path."),
-    "content_not_text": Reason("DS215", "error", _STOP, "The content of a message is not text when it is tokenised."),
-    "role_not_allowed": Reason("DS216", "error", _STOP, "A message has a role that cannot be tokenised there."),
-    "tools_not_json": Reason("DS217", "error", _STOP, "tools is not the JSON text of a list of functions."),
-    "tools_shape": Reason("DS218", "error", _STOP, "A tool lacks what the template needs from it."),
-    "call_not_json": Reason("DS219", "error", _STOP, "The text of a function call is not JSON."),
-    "call_shape": Reason("DS220", "error", _STOP, "A function call lacks name or arguments."),
-    "empty_prompt_pt": Reason("DS221", "error", _STOP, "A broken row has no first message, which pretraining needs."),
-    "row_unreadable": Reason("DS222", "error", _STOP, "The row cannot be converted."),
+    "missing_column": Reason("DS261", "error", _STOP, "A column the entry names is not in the data."),
+    "column_unset": Reason("DS262", "error", _STOP, "The row needs a column that the entry leaves unset."),
+    "missing_key": Reason("DS263", "error", _STOP, "A message lacks the key that a tag names."),
+    "tag_unset": Reason("DS264", "error", _STOP, "A tag that messages need is unset in the entry."),
+    "bad_column_name": Reason("DS265", "error", _STOP, "A column or tag of the entry is not text."),
+    "prompt_not_text": Reason("DS266", "error", _STOP, "The prompt or query is neither text nor empty."),
+    "history_shape": Reason("DS267", "error", _STOP, "history must be a list of [question, answer] pairs."),
+    "messages_null": Reason("DS268", "error", _STOP, "The messages of the row are null."),
+    "messages_not_list": Reason("DS269", "error", _STOP, "The messages of the row are not a list of objects."),
+    "unknown_role": Reason("DS270", "error", _STOP, "A role is not among the tags."),
+    "tool_content_not_text": Reason("DS271", "error", _STOP, "A tool result that must be joined is not text."),
+    "tool_calls_shape": Reason("DS272", "error", _STOP, "tool_calls is not a list of objects with `function`."),
+    "system_not_text": Reason("DS273", "error", _STOP, "The system prompt is not text."),
+    "media_null": Reason("DS274", "error", _STOP, "A media list holds a null or a value that is no path."),
+    "content_not_text": Reason("DS275", "error", _STOP, "The content of a message is not text when it is tokenised."),
+    "role_not_allowed": Reason("DS276", "error", _STOP, "A message has a role that cannot be tokenised there."),
+    "tools_not_json": Reason("DS277", "error", _STOP, "tools is not the JSON text of a list of functions."),
+    "tools_shape": Reason("DS278", "error", _STOP, "A tool lacks what the template needs from it."),
+    "call_not_json": Reason("DS279", "error", _STOP, "The text of a function call is not JSON."),
+    "call_shape": Reason("DS280", "error", _STOP, "A function call lacks name or arguments."),
+    "empty_prompt_pt": Reason("DS281", "error", _STOP, "A broken row has no first message, which pretraining needs."),
+    "row_unreadable": Reason("DS282", "error", _STOP, "The row cannot be converted."),
     # rows that are dropped
     "role_order": Reason("DS230", "warning", _DROP, "Roles do not alternate as user or tool, then assistant or call."),
     "message_count": Reason("DS231", "warning", _DROP, "The number of messages does not fit: no answer at the end."),
