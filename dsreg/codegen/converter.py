@@ -46,6 +46,8 @@ def render_converter(conversion: Conversion, *, container: str | None = None) ->
         "name": conversion.source.name,
         "source_id": conversion.source.format.id,
         "target_id": target.id,
+        "extra": target.manifest.extra,
+        "named": Code(", ".join(target.manifest.named) or "none"),
         "written": Code(WRITTEN[container]),
         "parquet": container == "parquet",
         "container": "json" if container == "json" else "jsonl",

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from dsreg.codegen import render_converter
-from tests.codegen.cases import conversion, read_lines, run_apart, run_here, run_script
+from tests.codegen.cases import Outcome, conversion, read_lines, run_apart, run_here, run_script
 
 PAIRS: list[tuple[str, str, dict[str, Any]]] = [
     ("alpaca_sft", "nova-sft", {}),
@@ -31,6 +31,9 @@ PAIRS: list[tuple[str, str, dict[str, Any]]] = [
     ("pretrain_txt", "pretrain", {}),
     ("hf_preference", "sharegpt", {}),
     ("verl_math", "openai", {}),
+    ("alpaca_sft", "hf-prompt-completion", {}),
+    ("alpaca_preference", "hf-prompt-completion", {"take": "chosen"}),
+    ("sharegpt_preference", "hf-preference", {}),
 ]
 
 
@@ -152,6 +155,15 @@ def test_text(data: bytes, tmp_path: Path) -> None:
     assert run_apart(conversion("pretrain_txt", "pretrain", file), tmp_path) == run_here(
         conversion("pretrain_txt", "pretrain", file)
     )
+
+
+def test_a_survey_refuses_the_file(tmp_path: Path) -> None:
+    made = conversion("openai_tools", "nova-sft", options={"homogeneous": True})
+    assert run_here(made) == Outcome(None, [])
+    code, said = run_script(render_converter(made), made.source.files[0], tmp_path, "-o", str(tmp_path / "output"))
+    assert code == 1
+    assert "DS402" in said
+    assert not (tmp_path / "output").exists()
 
 
 def test_the_whole_is_refused_with_its_reason(tmp_path: Path) -> None:

@@ -3,6 +3,7 @@
     python converter.py INPUT [-o OUTPUT] [--skip-invalid] [--rejects FILE]
 
 INPUT is a JSON array, JSON Lines, CSV, TSV or text, OUTPUT JSON Lines.
+Columns that "nova-sft" has no place for are left out.
 Python 3.11 or later is all it needs.
 
 SOURCE and TARGET say what is particular to this dataset; the code that follows, up to `convert`, is what happens to
