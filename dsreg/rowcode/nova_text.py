@@ -65,9 +65,11 @@ def text_advice(notes: Any) -> Iterator[tuple[str, str, str]]:
             row = notes.first[kind]
             places = [seen for seen, first in notes.first.items() if first == row and seen.startswith(f"{kind} at ")]
             at = places[0].removeprefix(kind) if places else ""
-            message = f"{count:,} texts hold {word!r} in some letter case, the first in row {row:,}{at}"
+            said = "1 text holds" if count == 1 else f"{count:,} texts hold"
+            message = f"{said} {word!r} in some letter case, the first in row {row:,}{at}"
             yield "DS403", f"{message}; one of AWS's validators refuses the word in any", "reword those texts"
     if notes.counts["blank text"]:
         count, row = notes.counts["blank text"], notes.first["blank text"]
-        message = f"{count:,} texts hold nothing but white space, the first in row {row:,}; no validator objects"
+        said = "1 text is" if count == 1 else f"{count:,} texts are"
+        message = f"{said} nothing but white space, the first in row {row:,}; no validator objects"
         yield "DS404", message, "fill those texts, or remove the rows"

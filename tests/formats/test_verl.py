@@ -10,8 +10,10 @@ import pytest
 
 from dsreg.formats import find_format, options_of
 from dsreg.notes import Advice, Notes
+from dsreg.parquet_schema import schema_of
 from dsreg.rowcode.constants import Constants
 from dsreg.rowcode.errors import RowError
+from dsreg.rows import open_rows, open_writer
 from dsreg.source import columns_in
 
 Row = dict[str, Any]
@@ -184,7 +186,7 @@ ROWS: list[tuple[str, Row, Row, Row]] = [
                 {"role": "tool", "content": "r", "tool_call_id": "1"},
                 bot("z"),
             ],
-            "tools": [{"type": "function", "function": {"name": "f", "parameters": {"type": "object"}}}],
+            "tools": [{"type": "function", "function": {"name": "f", "parameters": '{"type": "object"}'}}],
             "enable_thinking": False,
         },
     ),
@@ -278,7 +280,7 @@ WRITE_ERRORS: list[tuple[str, Row, Row, str, str]] = [
     (
         "verl-sft",
         {"task": "sft", "messages": [bot("a")], "tools": [{"name": "f", "parameters": {"properties": {"x": {}}}}]},
-        {},
+        {"parameters": "object"},
         "DS306",
         "an empty object",
     ),
@@ -313,8 +315,32 @@ def test_free_objects_can_be_kept_for_json_lines() -> None:
 
 def test_empty_properties_of_a_tool_are_left_out() -> None:
     tool = {"name": "f", "parameters": {"type": "object", "properties": {}, "required": []}}
-    row = write("verl-sft", {"task": "sft", "messages": [bot("a")], "tools": [tool]})
+    row = write("verl-sft", {"task": "sft", "messages": [bot("a")], "tools": [tool]}, parameters="object")
     assert row["tools"][0]["function"]["parameters"] == {"type": "object", "required": []}
+
+
+def with_tool(**parameters: Any) -> Row:
+    return {"task": "sft", "messages": [bot("a")], "tools": [{"name": "f", "parameters": parameters}]}
+
+
+@pytest.mark.parametrize(
+    ("samples", "parameters"),
+    [
+        ([with_tool(type="object"), with_tool(type="object")], {"type": "object"}),
+        ([with_tool(type="object"), with_tool(type="object", required=["a"])], '{"type": "object"}'),
+        ([with_tool(type="object", properties={"x": {}})], '{"type": "object", "properties": {"x": {}}}'),
+    ],
+)
+def test_parameters_are_objects_where_all_rows_have_the_same_tools(samples: list[Row], parameters: Any) -> None:
+    format = find_format("verl-sft")
+    c, notes = Constants("sft", format.manifest.columns, options=options_of(format, "write", {})), Notes()
+    assert format.writer.survey_needed(c)
+    for sample in samples:
+        format.writer.survey(sample, c, notes)
+    format.writer.decide(notes, c)
+    row = format.writer.write_row(samples[0], c)
+    assert row["tools"][0]["function"]["parameters"] == parameters
+    assert format.writer.write_row(read("verl-sft", row), c) == row
 
 
 @pytest.mark.parametrize("arguments", ["text", "object"])
@@ -329,7 +355,8 @@ def advice(id: str, samples: list[Row], **options: Any) -> list[Advice]:
     format = find_format(id)
     own = format.part("advise")
     assert own is not None
-    c, notes = Constants(TASKS[id], format.manifest.columns), Notes()
+    c = Constants(TASKS[id], format.manifest.columns, options=options_of(format, "write", options))
+    notes = Notes()
     for number, sample in enumerate(samples, 1):
         own.observe(write(id, sample, **options), number, notes, c)
     return list(own.advise(notes, len(samples), c))
@@ -401,6 +428,17 @@ def test_verdicts_of_verl(case: Row) -> None:
         assert accepted, VERL[case["name"]]
     else:
         assert accepted == (case["verdict"] == "accept")
+
+
+def test_parquet_has_an_explicit_schema_that_holds_dates_and_digits_as_text(tmp_path: Path) -> None:
+    schema = schema_of(find_format("verl").manifest.parquet)
+    assert str(schema.field("prompt").type) == "list<item: struct<role: string, content: string>>"
+    rows = [*find_format("verl").examples(), {"prompt": [user("when?")], **GSM, **truth("2024-01-01")}]
+    with open_writer(tmp_path / "rows.parquet", "parquet", schema=schema) as writer:
+        writer.write_many(rows)
+    with open_rows(tmp_path / "rows.parquet") as stream:
+        again = [write("verl", read("verl", row)) for row in stream]
+    assert again == rows
 
 
 def test_real_rows(shared: Path) -> None:

@@ -23,5 +23,6 @@ def observe(row: dict[str, Any], number: int, notes: Notes, c: Constants) -> Non
 def advise(notes: Notes, rows: int, c: Constants) -> Iterator[Advice]:
     """The advisories on a file of `rows` rows."""
     if sum(kind.startswith("tools ") for kind in notes.counts) > 1:
-        message = "rows have different tools: Parquet gives each the keys of the others as nulls, which templates print"
-        yield Advice("DS411", message, "one set of tools in a file, or a file for each set")
+        objects = "Parquet gives each the keys of the others as nulls" if c.options["parameters"] == "object" else ""
+        message = f"rows have different tools: {objects or 'their parameters are JSON text'}, which templates print so"
+        yield Advice("DS411", message, "a file for each set of tools keeps them as they are")

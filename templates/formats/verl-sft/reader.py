@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from dsreg.rowcode.chat import read_chat
-from dsreg.rowcode.columns import need, read_extra, read_tools
+from dsreg.rowcode.columns import as_object, decode_json, need, read_extra, read_tools
 from dsreg.rowcode.constants import Constants
 from dsreg.rowcode.errors import RowError
 from dsreg.rowcode.jsontext import without_nulls
@@ -32,8 +32,19 @@ def read_row(row: dict[str, Any], c: Constants) -> dict[str, Any]:
     sample: dict[str, Any] = {"task": c.task, "messages": messages}
     tools = read_tools(row, c)
     if tools:
-        sample["tools"] = without_nulls(tools, c.columns["tools"], ("default", "const"))
+        full = without_nulls(tools, c.columns["tools"], ("default", "const"))
+        sample["tools"] = [verl_sft_tool(tool, f"{c.columns['tools']}[{i}]") for i, tool in enumerate(full)]
     extra = read_extra(row, c)
     if extra:
         sample["extra"] = extra
     return sample
+
+
+def verl_sft_tool(tool: dict[str, Any], path: str) -> dict[str, Any]:
+    """A function definition with its parameters decoded, which may stand as JSON text for Arrow's sake."""
+    function = tool.get("function")
+    if not isinstance(function, dict) or not isinstance(function.get("parameters"), str):
+        return tool
+    path = f"{path}.function.parameters"
+    schema = as_object(decode_json(function["parameters"], path, "DS209", "the schema"), path)
+    return {**tool, "function": {**function, "parameters": schema}}

@@ -7,6 +7,7 @@ from typing import Any
 from dsreg.rowcode.chat import write_chat, write_tools
 from dsreg.rowcode.constants import Constants
 from dsreg.rowcode.errors import RowError
+from dsreg.rowcode.jsontext import json_text, text_or_json
 from dsreg.rowcode.media import lift_media
 from dsreg.rowcode.verl import media_texts
 
@@ -25,16 +26,53 @@ def write_row(sample: dict[str, Any], c: Constants) -> dict[str, Any]:
         message.pop("name", None)  # only a tool's: its call is named by tool_call_id
     row: dict[str, Any] = {"messages": messages}
     if sample.get("tools"):
-        try:
-            row["tools"] = [verl_sft_full(tool, f"tools[{i}]") for i, tool in enumerate(write_tools(sample["tools"]))]
-        except RecursionError:
-            raise RowError("DS306", "tools", "nested too deeply") from None
+        row["tools"] = verl_sft_tools(sample["tools"], c.options["parameters"] == "object")
     thinking = sample.get("extra", {}).get("enable_thinking")
     if thinking is not None:
         if not isinstance(thinking, bool):
             raise RowError("DS308", "enable_thinking", f"verl wants true or false here, found {thinking!r:.40}")
         row["enable_thinking"] = thinking
     return {**row, **media_texts(media)}
+
+
+def survey_needed(c: Constants) -> bool:
+    """Whether the file has to be seen as a whole first: when that decides how parameters are written."""
+    return bool(c.options["parameters"] == "auto")
+
+
+def survey(sample: dict[str, Any], c: Constants, notes: Any) -> None:
+    """Note which tools there are, up to two kinds, and whether they could be kept as objects."""
+    if sample.get("tools"):
+        try:
+            kind = f"tools {json_text(verl_sft_tools(sample['tools'], True), 'tools')}"
+        except RowError:
+            kind = "tools as text"
+        if sum(seen.startswith("tools ") for seen in notes.counts) < 2:
+            notes.see(kind, 0)
+
+
+def decide(notes: Any, c: Constants) -> None:
+    """Keep parameters as objects where all rows have the same tools."""
+    kinds = [seen for seen in notes.counts if seen.startswith("tools ")]
+    c.options["parameters"] = "text" if len(kinds) > 1 or "tools as text" in kinds else "object"
+
+
+def verl_sft_tools(tools: list[Any], objects: bool) -> list[Any]:
+    """The function definitions, their parameters as objects or as JSON text; raises RowError DS306."""
+    rows = write_tools(tools)
+    if not objects:
+        rows = [{**row, "function": verl_sft_flat(row["function"])} for row in rows]
+    try:
+        return [verl_sft_full(row, f"tools[{i}]") for i, row in enumerate(rows)]
+    except RecursionError:
+        raise RowError("DS306", "tools", "nested too deeply") from None
+
+
+def verl_sft_flat(function: dict[str, Any]) -> dict[str, Any]:
+    """A function definition with its parameters as JSON text."""
+    if function.get("parameters") is None:
+        return function
+    return {**function, "parameters": text_or_json(function["parameters"], "tools")}
 
 
 def verl_sft_check_message(message: dict[str, Any], path: str, arguments: str) -> None:
