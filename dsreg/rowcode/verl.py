@@ -105,6 +105,8 @@ def write_verl(sample: dict[str, Any], prompt: Any, c: Constants, *, flat: bool)
     row["extra_info"] = {**write_verl_values(info, "extra_info", flat), "answer": text}
     for key, value in extra.items():
         if key in ("prompt", *VERL_MEDIA):
+            if value in ("", []):
+                continue  # nothing is lost
             hint = f"carry it under another name: --column attributes={key}"
             raise RowError("DS310", key, f"a further column is called `{key}`, which is verl's own; {hint}")
         row[key] = text_or_json(value, key) if flat or key in ("id", "difficulty", "agent_name") else value

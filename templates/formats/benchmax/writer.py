@@ -22,6 +22,8 @@ def write_row(sample: dict[str, Any], c: Constants) -> dict[str, Any]:
     rest = {"ground_truth": sample["answer"]} if "answer" in sample else {}
     for key, value in sample.get("extra", {}).items():
         if key in (shape, "prompt_messages", "ground_truth"):
+            if value in (None, "", []):
+                continue  # nothing is lost
             hint = f"carry it under another name: --column attributes={key}"
             raise RowError("DS310", key, f"a further column is called `{key}`, which is benchmax's own; {hint}")
         rest[key] = value

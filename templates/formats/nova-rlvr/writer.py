@@ -30,6 +30,8 @@ def write_row(sample: dict[str, Any], c: Constants) -> dict[str, Any]:
             nova_rlvr_check_tool(tool["function"], f"tools[{i}].function")
     for key, value in sample.get("extra", {}).items():
         if key in ("messages", "reference_answer", "tools"):
+            if value in (None, "", []):
+                continue  # nothing is lost
             hint = f"carry it under another name: --column attributes={key}"
             raise RowError("DS310", key, f"a further column is called `{key}`, which is Nova's own; {hint}")
         if key == "id" and value is not None:
