@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 from dsreg.rowcode.chat import answer_part, read_chat, write_chat, write_tools
-from dsreg.rowcode.columns import as_text, json_name, need, need_text, read_extra, read_tools
+from dsreg.rowcode.columns import as_text, carry_extra, json_name, need, need_text, read_extra, read_tools
 from dsreg.rowcode.constants import Constants
 from dsreg.rowcode.errors import RowError
 
@@ -208,7 +208,8 @@ def write_sides(sample: dict[str, Any], sides: dict[str, Any], c: Constants) -> 
         row["tools"] = None
     if "extra" not in sample and not c.options.get("extra_keys"):
         return row
-    return {**dict.fromkeys(c.options.get("extra_keys", ())), **side_extra(sample.get("extra", {})), **row}
+    row = carry_extra({"extra": side_extra(sample.get("extra", {}))}, row)
+    return {**dict.fromkeys(c.options.get("extra_keys", ())), **row}
 
 
 def side_extra(extra: dict[str, Any]) -> dict[str, Any]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from dsreg.rowcode.columns import as_list, as_object, as_text, decode_json
+from dsreg.rowcode.columns import as_list, as_object, as_text, decode_json, load_json
 from dsreg.rowcode.errors import RowError
 
 TURN_TAGS = {
@@ -87,8 +87,8 @@ def turn_arguments(call: dict[str, Any], path: str) -> Any:
     value = call.get("arguments", {})
     if isinstance(value, str):
         try:
-            decoded = json.loads(value)
-        except (ValueError, RecursionError):
+            decoded = load_json(value)
+        except ValueError:
             return value
         return decoded if isinstance(decoded, dict) else value
     return as_object({} if value is None else value, f"{path}.arguments")
@@ -99,8 +99,8 @@ def read_observation(text: str, before: list[dict[str, Any]]) -> list[dict[str, 
     calls = before[-1].get("tool_calls", []) if before else []
     if len(calls) > 1 and text.startswith("["):
         try:
-            texts = json.loads(text)
-        except (ValueError, RecursionError):
+            texts = load_json(text)
+        except ValueError:
             texts = None
         if isinstance(texts, list) and len(texts) == len(calls) and all(isinstance(t, str) for t in texts):
             return [

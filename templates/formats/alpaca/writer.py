@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
+from dsreg.rowcode.columns import carry_extra
 from dsreg.rowcode.constants import Constants
 from dsreg.rowcode.errors import RowError
 from dsreg.rowcode.media import lift_media
@@ -39,7 +40,7 @@ def write_row(sample: dict[str, Any], c: Constants) -> dict[str, Any]:
     if sample.get("tools"):
         row["tools"] = json.dumps(sample["tools"], ensure_ascii=False)
     row.update(media)
-    return {**sample["extra"], **row} if "extra" in sample else row
+    return carry_extra(sample, row)
 
 
 def alpaca_dialogue(messages: list[dict[str, Any]]) -> dict[str, Any]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from dsreg.rowcode.columns import carry_extra
 from dsreg.rowcode.constants import Constants
 from dsreg.rowcode.errors import RowError
 from dsreg.rowcode.media import lift_media
@@ -21,4 +22,4 @@ def write_row(sample: dict[str, Any], c: Constants) -> dict[str, Any]:
         raise RowError("DS302", "messages", "the turns before the answer do not end with a human or an observation")
     if sample["label"] and not turns[-1]["value"]:
         raise RowError("DS303", "completion", "LlamaFactory counts a desirable answer without text as undesirable")
-    return {**sample.get("extra", {}), "conversations": turns, "kto_tag": sample["label"], "system": system, **media}
+    return carry_extra(sample, {"conversations": turns, "kto_tag": sample["label"], "system": system, **media})

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from dsreg.rowcode.chat import check_calls, write_chat, write_tools
+from dsreg.rowcode.columns import carry_extra
 from dsreg.rowcode.constants import Constants
 from dsreg.rowcode.errors import RowError
 
@@ -26,7 +27,7 @@ def write_row(sample: dict[str, Any], c: Constants) -> dict[str, Any]:
         row["answer"] = sample["answer"]
     if sample.get("tools"):
         row["tools"] = write_tools(sample["tools"])
-    return {**sample["extra"], **row} if "extra" in sample else row
+    return carry_extra(sample, row)
 
 
 def openai_check(messages: list[dict[str, Any]], task: str) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
+from dsreg.rowcode.columns import carry_extra
 from dsreg.rowcode.constants import Constants
 from dsreg.rowcode.errors import RowError
 from dsreg.rowcode.media import lift_media
@@ -36,7 +37,7 @@ def write_row(sample: dict[str, Any], c: Constants) -> dict[str, Any]:
     row["system"] = system
     row["tools"] = json.dumps(sample["tools"], ensure_ascii=False) if sample.get("tools") else ""
     row.update(media)
-    return {**sample["extra"], **row} if "extra" in sample else row
+    return carry_extra(sample, row)
 
 
 def sharegpt_turn(answers: dict[str, list[dict[str, Any]]], key: str) -> dict[str, Any]:
