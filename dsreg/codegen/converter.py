@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from dsreg.codegen.bundle import PASTED, Bundle, Section
-from dsreg.codegen.environment import heading, render_template
 from dsreg.codegen.literals import Call, Code
+from dsreg.codegen.templating import heading, render_template
 from dsreg.errors import UsageError
 from dsreg.rowcode.constants import Constants
 from dsreg.rowcode.pipeline import Steps

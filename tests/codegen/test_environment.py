@@ -7,7 +7,9 @@ import html
 import json
 import math
 import shlex
+from collections.abc import Iterator
 from html.parser import HTMLParser
+from pathlib import Path
 from typing import Any
 
 import jinja2
@@ -16,7 +18,7 @@ import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dsreg.codegen import Code, environment
+from dsreg.codegen import Code, environment, render_template
 from dsreg.codegen.literals import docstring, python_literal
 
 TEXT = st.text(max_size=20) | st.text(
@@ -109,6 +111,39 @@ def test_what_has_no_literal_is_an_error(kind: str, value: Any) -> None:
 
 def test_only_code_is_pasted() -> None:
     assert render("python", "{{ a }} {{ b }} {{ b | upper }}", a="x", b=Code("x")) == '"x" x "X"'
+
+
+@pytest.fixture
+def templates(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    monkeypatch.setattr("dsreg.codegen.templating.templates_dir", lambda: tmp_path)
+    environment.cache_clear()
+    (tmp_path / "descriptors").mkdir()
+    yield tmp_path / "descriptors"
+    environment.cache_clear()
+
+
+BY_SUFFIX = {
+    "a.py.j2": '{"a": None}',
+    "a.json.j2": '{"a": null}',
+    "a.yaml.j2": '{"a": null}',
+    "a.yml.j2": '{"a": null}',
+    "a.txt.j2": """'{"a": null}'""",
+    "a.sh.j2": """'{"a": null}'""",
+    "a.html.j2": "{&quot;a&quot;: null}",
+    "a.md.j2": '{"a": null}',
+}
+
+
+@pytest.mark.parametrize("name", BY_SUFFIX)
+def test_the_suffix_decides_the_language(name: str, templates: Path) -> None:
+    (templates / name).write_text("x: {{ value }}\n", "utf-8")
+    assert render_template(f"descriptors/{name}", {"value": {"a": None}}) == f"x: {BY_SUFFIX[name]}\n"
+
+
+def test_a_value_in_a_shell_comment_is_refused(templates: Path) -> None:
+    (templates / "a.sh.j2").write_text("swift\n  # {{ value }}\n", "utf-8")
+    with pytest.raises(ValueError, match="comment"):
+        render_template("descriptors/a.sh.j2", {"value": "x\nrm -rf ."})
 
 
 LONG = "b" * 60

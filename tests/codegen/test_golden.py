@@ -18,7 +18,6 @@ from tests.codegen.cases import ROOT, conversion, cookbook_source
 GOLDEN = Path(__file__).parent / "golden"
 CASES: dict[str, tuple[str, str, dict[str, Any]]] = {
     "pretrain_to_pretrain": ("pretrain_jsonl", "pretrain", {}),
-    "alpaca_to_openai": ("alpaca_sft", "openai", {}),
     "alpaca_preference_to_kto": ("alpaca_preference", "kto", {}),
     "sharegpt_tools_to_nova_sft": ("sharegpt_tools", "nova-sft", {"strip": frozenset(["system"])}),
 }
@@ -31,7 +30,7 @@ def test_golden(case: str) -> None:
     path = GOLDEN / f"{case}.py"
     if os.environ.get("UPDATE_GOLDEN"):
         path.write_text(script, "utf-8")
-    assert script == path.read_text("utf-8"), "rendered anew it is different: UPDATE_GOLDEN=1 shows how"
+    assert script == path.read_text("utf-8"), "its source has changed: UPDATE_GOLDEN=1 renders it anew"
 
 
 def possible() -> dict[str, Conversion]:

@@ -248,6 +248,23 @@ def read_extra(row: dict[str, Any], c: Constants) -> dict[str, Any]:
     return {names.get(key, key): value for key, value in row.items() if key not in c.used}
 
 
+def carry_extra(sample: dict[str, Any], row: dict[str, Any]) -> dict[str, Any]:
+    """The row with the sample's further columns before its own; raises RowError DS310 where one would be lost.
+
+    A further column without a value gives way to the format's own of that name.
+    """
+    extra = sample.get("extra")
+    if not extra:
+        return row
+    for key in extra.keys() & row.keys():
+        if extra[key] not in (None, "", []) and extra[key] != row[key]:
+            hint = f"map it, or carry it under another name: --column attributes={key}"
+            raise RowError(
+                "DS310", key, f"the data has a column `{key}` of its own, which the target writes too; {hint}"
+            )
+    return {**extra, **row}
+
+
 # ------------------------------------------------------------------------------
 # Media placeholders in text, and the content parts they stand for.
 
@@ -465,7 +482,7 @@ def write_row(sample: dict[str, Any], c: Constants) -> dict[str, Any]:
         raise RowError("DS302", "messages", "the turns before the answer do not end with a human or an observation")
     if sample["label"] and not turns[-1]["value"]:
         raise RowError("DS303", "completion", "LlamaFactory counts a desirable answer without text as undesirable")
-    return {**sample.get("extra", {}), "conversations": turns, "kto_tag": sample["label"], "system": system, **media}
+    return carry_extra(sample, {"conversations": turns, "kto_tag": sample["label"], "system": system, **media})
 
 
 # ------------------------------------------------------------------------------

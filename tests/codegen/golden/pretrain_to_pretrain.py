@@ -141,6 +141,23 @@ def read_extra(row: dict[str, Any], c: Constants) -> dict[str, Any]:
     return {names.get(key, key): value for key, value in row.items() if key not in c.used}
 
 
+def carry_extra(sample: dict[str, Any], row: dict[str, Any]) -> dict[str, Any]:
+    """The row with the sample's further columns before its own; raises RowError DS310 where one would be lost.
+
+    A further column without a value gives way to the format's own of that name.
+    """
+    extra = sample.get("extra")
+    if not extra:
+        return row
+    for key in extra.keys() & row.keys():
+        if extra[key] not in (None, "", []) and extra[key] != row[key]:
+            hint = f"map it, or carry it under another name: --column attributes={key}"
+            raise RowError(
+                "DS310", key, f"the data has a column `{key}` of its own, which the target writes too; {hint}"
+            )
+    return {**extra, **row}
+
+
 # ------------------------------------------------------------------------------
 # Read pretraining rows: one text.
 
@@ -161,7 +178,7 @@ def read_row(row: dict[str, Any], c: Constants) -> dict[str, Any]:
 def write_row(sample: dict[str, Any], c: Constants) -> dict[str, Any]:
     """The pretraining row of one sample."""
     row = {"text": sample["text"]}
-    return {**sample["extra"], **row} if "extra" in sample else row
+    return carry_extra(sample, row)
 
 
 # ------------------------------------------------------------------------------

@@ -334,8 +334,8 @@ def turn_arguments(call: dict[str, Any], path: str) -> Any:
     value = call.get("arguments", {})
     if isinstance(value, str):
         try:
-            decoded = json.loads(value)
-        except (ValueError, RecursionError):
+            decoded = load_json(value)
+        except ValueError:
             return value
         return decoded if isinstance(decoded, dict) else value
     return as_object({} if value is None else value, f"{path}.arguments")
@@ -346,8 +346,8 @@ def read_observation(text: str, before: list[dict[str, Any]]) -> list[dict[str, 
     calls = before[-1].get("tool_calls", []) if before else []
     if len(calls) > 1 and text.startswith("["):
         try:
-            texts = json.loads(text)
-        except (ValueError, RecursionError):
+            texts = load_json(text)
+        except ValueError:
             texts = None
         if isinstance(texts, list) and len(texts) == len(calls) and all(isinstance(t, str) for t in texts):
             return [
