@@ -39,8 +39,8 @@ def read_tables(path: Path, separator: str = ",") -> Iterator[Any]:
             raise ValueError("EmptyDataError: No columns to parse from file")
         names = _names(header)
         first = next(rows, [])
-        # more fields than names: the first columns are taken for an index; later rows must not have more than the first
-        extra, most = max(len(first) - len(names), 0), len(first)
+        # more fields than names: the first columns are taken for an index; later rows must not have more than that
+        extra, most = max(len(first) - len(names), 0), max(len(first), len(names))
         batch = [first] if first else []
         for number, row in enumerate(rows, 3):
             if len(row) > most:
@@ -109,15 +109,24 @@ def _column(texts: list[str]) -> Any:
     holes = len(present) < len(texts)
     if not present:
         return pa.nulls(len(texts), pa.float64())
-    if not holes and all(map(_INTEGER.fullmatch, present)):
-        numbers = list(map(int, present))
-        if min(numbers) >= -(2**63) and max(numbers) < 2**63:
-            return pa.array(numbers, pa.int64())
-        if min(numbers) >= 0 and max(numbers) < 2**64:
-            return pa.array(numbers, pa.uint64())
-        return pa.array(texts)
+    beyond = next((text for text in present if not _is_int64(text)), None)
+    if beyond is None and not holes:
+        return pa.array(list(map(int, present)), pa.int64())
+    if beyond is not None and _INTEGER.fullmatch(beyond):  # an overflow before anything that is no integer
+        return _big_integers(texts, holes)
     if all(map(_FLOAT.fullmatch, present)):
         return pa.array([None if text in NULLS else float(text) for text in texts], pa.float64())
     if all(text in TRUE or text in FALSE for text in present):
         return pa.array([None if text in NULLS else text in TRUE for text in texts])
+    return pa.array([None if text in NULLS else text for text in texts])
+
+
+def _is_int64(text: str) -> bool:
+    return _INTEGER.fullmatch(text) is not None and -(2**63) <= int(text) < 2**63
+
+
+def _big_integers(texts: list[str], holes: bool) -> Any:
+    """Integers beyond 64 bits with sign: unsigned ones where all fit, else the text itself."""
+    if not holes and all(_INTEGER.fullmatch(text) and 0 <= int(text) < 2**64 for text in texts):
+        return pa.array(list(map(int, texts)), pa.uint64())
     return pa.array([None if text in NULLS else text for text in texts])

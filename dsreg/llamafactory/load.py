@@ -181,6 +181,8 @@ _READERS: dict[str, Callable[[Path], Iterator[Any]]] = {
 def _select(entry: Entry, prepared: _Prepared) -> Loaded:
     """The rows that `split` and `num_samples` leave, in their order."""
     if not isinstance(entry.split, str | int | float):
+        for part in entry.split.values() if isinstance(entry.split, dict) else entry.split or []:
+            ranges_of(str(part), prepared.lengths)
         message = f"AttributeError: `split` is {entry.split!r}, so a dict or list of datasets comes back"
         raise Stop(Fatal("align", message, "split_not_text", "split"))
     ranges = ranges_of(str(entry.split), prepared.lengths)
