@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import os
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -59,6 +60,7 @@ class Proposal:
     """A dataset to be written, why it looks so, and how its first rows are read."""
 
     dataset: Dataset
+    source: str = ""
     reasons: list[str] = field(default_factory=list)
     warnings: list[str] = field(default_factory=list)
     task: str = ""
@@ -85,7 +87,7 @@ def propose(project: Root, name: str, source: str | None = None, asked: Asked | 
     file_name, warnings = file_name_of(project, path)
     found = _detected(project, path, asked)
     values = {"file_name": file_name, **asked.entry, **_described(project, found)}
-    proposal = Proposal(_dataset(project, values, asked), list(found.reasons), warnings)
+    proposal = Proposal(_dataset(project, values, asked), reasons=list(found.reasons), warnings=warnings)
     _try_rows(project, name, proposal)
     if proposal.looked and not proposal.read:
         raise DataFileError(
@@ -187,6 +189,7 @@ def _propose_remote(project: Root, asked: Asked) -> Proposal:
     """A dataset on a hub or in a cloud, of which nothing is looked at."""
     values = _remote_values(project, asked)
     proposal = Proposal(_dataset(project, {**asked.entry, **values}, asked))
+    _try_rows(project, "", proposal)
     if proposal.dataset.format == "alpaca" and asked.columns:
         missing = [key for key in LLAMAFACTORY_COLUMNS["alpaca"] if key not in values["columns"]]
         if missing:
@@ -241,16 +244,7 @@ def _dataset(project: Root, values: dict[str, Any], asked: Asked) -> Dataset:
         ).items():
             tables.setdefault(id, {}).update(options)
         values["target"] = tables
-    values = {key: values[key] for key in _ordered(values) if values[key] is not None}
-    return validate(Dataset, values, where="")
-
-
-def _ordered(values: dict[str, Any]) -> list[str]:
-    """Keys in the order in which a person would write them; unknown ones stay where they are, before the tables."""
-    known = [key for key in Dataset.model_fields if key in values]
-    plain = [key for key in known if not isinstance(values[key], dict)]
-    other = [key for key in values if key not in Dataset.model_fields]
-    return [*plain, *other, *(key for key in known if isinstance(values[key], dict))]
+    return validate(Dataset, {key: value for key, value in values.items() if value is not None}, where="")
 
 
 def _unset(values: dict[str, Any], key: str, name: str) -> None:
@@ -271,10 +265,14 @@ def _unset(values: dict[str, Any], key: str, name: str) -> None:
 
 
 def _try_rows(project: Root, name: str, proposal: Proposal) -> None:
-    """Read the first rows as they would be read, and keep the first sample and the first problem."""
-    if proposal.dataset.file_name is None:
+    """Say where the data lies, read the first rows, and keep the first sample and the first problem."""
+    dataset = proposal.dataset
+    places = [f"{key} {value}" for key in SOURCE_KEYS if (value := getattr(dataset, key)) is not None]
+    proposal.source = ", ".join(places)
+    if dataset.file_name is None:
         return
-    source = source_of(project, name, proposal.dataset)
+    proposal.source = project.shown(Path(os.path.normpath(project.data_dir / dataset.file_name)))
+    source = source_of(project, name, dataset)
     proposal.task = source.task
     read_row, constants = source.format.reader.read_row, source.constants
     for stream, value in stream_rows(source, PEEK_ROWS):

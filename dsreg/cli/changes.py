@@ -63,7 +63,7 @@ def plan_json(plan: Plan, *, dry_run: bool) -> dict[str, Any]:
 def tell_left(plan: Plan, name: str) -> None:
     """Name the configurations that still use a name that is gone, and the files that stay as they are."""
     for use in plan.uses:
-        output.warn(f"{use.text}: names {name}", where=f"{use.path}:{use.line}")
+        output.warn(f"still names {name}: {use.text}", where=f"{use.path}:{use.line}")
     if plan.kept:
         output.say("stays as it is:")
         for path in plan.kept:

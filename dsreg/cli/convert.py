@@ -70,7 +70,8 @@ def convert(
             output.say(f"detected {found.reasons[0] if found.reasons else found.format}")
         conversion = make_conversion(source, wanted, choices)
         output_path = Path(out) if out is not None and not to_stdout else None
-        report = _convert(conversion, output_path, skip_invalid=skip_invalid, force=force, dry_run=dry_run)
+        container = choices.options.get("container")
+        report = _convert(conversion, output_path, container, skip_invalid=skip_invalid, force=force, dry_run=dry_run)
     if file == "-":
         _name_stdin(report)
     _tell(report, json=json, dry_run=dry_run)
@@ -104,12 +105,13 @@ def _name_stdin(report: Report) -> None:
     report.rejects = [replace(reject, source=Path(_STDIN)) for reject in report.rejects]
 
 
-def _convert(conversion: Conversion, path: Path | None, *, skip_invalid: bool, force: bool, dry_run: bool) -> Report:
+def _convert(
+    conversion: Conversion, path: Path | None, container: str | None, *, skip_invalid: bool, force: bool, dry_run: bool
+) -> Report:
     """Convert to a file, to standard output where there is none, or to nothing in a dry run."""
     from dsreg.cli.progress import progress
     from dsreg.export import SUFFIXES, container_of, export
 
-    container = conversion.steps.target.options.get("container")
     with progress(conversion):
         if dry_run:
             return export(conversion, None, skip_invalid=skip_invalid)

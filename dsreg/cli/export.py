@@ -23,6 +23,12 @@ class Job(NamedTuple):
 
     dataset: RegisteredDataset
     conversion: Conversion
+    container: str | None
+
+    @property
+    def usual_place(self) -> Path:
+        """Where the export stands when nobody says otherwise."""
+        return self.dataset.output(self.conversion, self.container)
 
 
 class LeftOut(NamedTuple):
@@ -93,13 +99,15 @@ def _jobs(
 ) -> tuple[list[Job], list[LeftOut]]:
     """What to convert, and what is left out because nobody asked for it by name; raises for what was named."""
     from dsreg.errors import DsregError
+    from dsreg.registered import target_options
 
     jobs, left = [], []
     for name in dict.fromkeys(names or project):
         for target in targets:
             try:
                 dataset = project[name]
-                jobs.append(Job(dataset, dataset.conversion(target.id, choices)))
+                options = {**target_options(project.root, dataset.entry, target.id), **choices.options}
+                jobs.append(Job(dataset, dataset.conversion(target.id, choices), options.get("container")))
             except DsregError as error:
                 if names:
                     raise
@@ -123,9 +131,12 @@ def _places(out: str | None, jobs: list[Job], *, several: bool) -> Callable[[Job
     folder = Path(out)
 
     def inside(job: Job) -> Path:
-        usual = job.dataset.output(job.conversion, job.conversion.steps.target.options.get("container"))
         exports = job.dataset.root.root / "exports"
-        below = usual.relative_to(exports) if several else usual.relative_to(exports / job.conversion.target.id)
+        below = (
+            job.usual_place.relative_to(exports)
+            if several
+            else job.usual_place.relative_to(exports / job.conversion.target.id)
+        )
         return folder / below
 
     return inside
@@ -140,9 +151,11 @@ def _convert(job: Job, path: Path | None, *, skip_invalid: bool, force: bool, dr
 
     with progress(job.conversion):
         if not dry_run:
-            return job.dataset.export_conversion(job.conversion, path, skip_invalid=skip_invalid, force=force)
+            return job.dataset.export_conversion(
+                job.conversion, path, container=job.container, skip_invalid=skip_invalid, force=force
+            )
         report = convert(job.conversion, None, skip_invalid=skip_invalid)
-        return replace(report, output=path or job.dataset.output(job.conversion))
+        return replace(report, output=path or job.usual_place)
 
 
 def _run(

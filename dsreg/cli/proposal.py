@@ -34,7 +34,6 @@ def tell_proposal(name: str, proposal: Proposal) -> None:
 
 def _summary(name: str, proposal: Proposal) -> list[str]:
     dataset = proposal.dataset
-    place = "; ".join(value if key == "file_name" else f"{key} {value}" for key, value in _places(dataset))
     rows: list[tuple[str, str]] = [("format", dataset.format)]
     if proposal.task:
         rows.append(("task", proposal.task))
@@ -48,13 +47,7 @@ def _summary(name: str, proposal: Proposal) -> list[str]:
     if dataset.targets:
         rows.append(("targets", ", ".join(dataset.targets)))
     rows += [(id, output.pairs(options)) for id, options in (dataset.target or {}).items()]
-    return [f"{name}: {place}", *output.table(rows, indent="  ")]
-
-
-def _places(dataset: Any) -> list[tuple[str, str]]:
-    from dsreg.model import SOURCE_KEYS
-
-    return [(key, value) for key in SOURCE_KEYS if (value := getattr(dataset, key)) is not None]
+    return [f"{name}: {proposal.source}", *output.table(rows, indent="  ")]
 
 
 def proposal_json(name: str, proposal: Proposal) -> dict[str, Any]:

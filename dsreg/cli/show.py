@@ -107,7 +107,11 @@ def _described(dataset: RegisteredDataset) -> dict[str, Any]:
     try:
         source = dataset.source
         found |= {"task": source.task, "files": [root.shown(path) for path in source.files]}
-        found |= {"columns": source.constants.columns, "tags": source.constants.tags if entry.tags else {}}
+        extras = {name: column for column, name in source.constants.extras.items()}
+        found |= {
+            "columns": {**source.constants.columns, **extras},
+            "tags": source.constants.tags if entry.tags else {},
+        }
         found["becomes"] = row_of(source.format, source.task, all_formats(root.root).values())
         found["bytes"] = sum(path.stat().st_size for path in source.files)
         found["rows"] = sum(1 for _ in dataset.rows()) if found["bytes"] <= _COUNTED else None
