@@ -128,7 +128,7 @@ def export(
     report = Report(source.name, source.files, source.format.id, conversion.target.id, output, Tally())
     report.effect = conversion.step.effect if conversion.step else ""
     with contextlib.ExitStack() as stack:
-        write = stack.enter_context(sink(conversion, output, container))
+        write = stack.enter_context(sink(conversion, output, container, limit))
         keep = stack.enter_context(reject_sink(report, output if skip_invalid else None))
         report.tally = run_or_refuse(conversion, write, keep, limit)
         report.advice = list(advise(conversion, report.tally))
@@ -157,19 +157,26 @@ def advise(conversion: Conversion, tally: Tally) -> Iterator[Advice]:
 
 
 @contextlib.contextmanager
-def sink(conversion: Conversion, output: Path | None, container: str | None) -> Iterator[Callable[[Any], None]]:
+def sink(
+    conversion: Conversion, output: Path | None, container: str | None, limit: int | None
+) -> Iterator[Callable[[Any], None]]:
     """Where converted rows go: a file, standard output for "-", or nowhere."""
     if output is None:
         yield lambda _: None
         return
-    schema = None
     kind = container_of(conversion, output, container)
-    if kind == "parquet" and conversion.target.manifest.parquet:
-        from dsreg.parquet_schema import schema_of
-
-        schema = schema_of(conversion.target.manifest.parquet)
+    schema = surveyed_schema(conversion, limit) if kind == "parquet" else None
     with open_writer(output, kind, schema=schema) as writer:
         yield writer.write
+
+
+def surveyed_schema(conversion: Conversion, limit: int | None) -> Any:
+    """The schema of a Parquet output, from a pass of its own over all rows."""
+    from dsreg.parquet_schema import SchemaSurvey
+
+    survey = SchemaSurvey(conversion.target.manifest.parquet)
+    run_or_refuse(conversion, survey.see, lambda _: None, limit)
+    return survey.schema()
 
 
 @contextlib.contextmanager

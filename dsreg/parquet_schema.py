@@ -1,4 +1,7 @@
-"""Arrow schemas from the small notation of a manifest: `list<struct<role: string, content: string>>`."""
+"""The Arrow schema of a Parquet output: what the manifest declares, for what the rows really have.
+
+The notation of a manifest is small: `list<struct<role: string, content: string>>`.
+"""
 
 from __future__ import annotations
 
@@ -8,14 +11,73 @@ from typing import Any
 
 import pyarrow as pa
 
-from dsreg.errors import RegistryError
+from dsreg.errors import OutputError, RegistryError
 
 SCALARS = {"string": pa.string(), "int": pa.int64(), "float": pa.float64(), "bool": pa.bool_()}
+BATCH = 5000
+"""How many rows are held to infer types from, where none are declared."""
 
 
-def schema_of(columns: Mapping[str, str]) -> pa.Schema:
-    """The schema of the declared columns, in their order; raises RegistryError for a type that cannot be read."""
-    return pa.schema([pa.field(name, type_of(text)) for name, text in columns.items()])
+class SchemaSurvey:
+    """Sees all rows of an output and gives the schema that holds each of them.
+
+    With declared columns: those that occur, and any further column or struct member as text. Without: what Arrow makes
+    of the rows, batch by batch, which must agree.
+    """
+
+    def __init__(self, declared: Mapping[str, str]) -> None:
+        self.declared = {name: type_of(text) for name, text in declared.items()}
+        self.keys: dict[str, Any] = {}
+        self.rows: list[dict[str, Any]] = []
+        self.inferred: Any = None
+
+    def see(self, row: dict[str, Any]) -> None:
+        """Take one row into account."""
+        if self.declared:
+            note_keys(row, self.keys)
+            return
+        self.rows.append(row)
+        if len(self.rows) >= BATCH:
+            self.infer()
+
+    def infer(self) -> None:
+        """Merge the types of the rows at hand into those of the rows before; raises OutputError where they differ."""
+        names = dict.fromkeys(key for row in self.rows for key in row)
+        columns = {name: [row.get(name) for row in self.rows] for name in names}
+        try:
+            schema = pa.table(columns).schema
+            self.inferred = schema if self.inferred is None else pa.unify_schemas([self.inferred, schema])
+        except (pa.ArrowException, OverflowError, TypeError, ValueError) as error:
+            reason = str(error).splitlines()[0]
+            hint = "all values of a column must be of one type; --option container=jsonl holds any"
+            raise OutputError(f"these rows cannot be Parquet: {reason}", hint=hint) from None
+        self.rows = []
+
+    def schema(self) -> Any:
+        """The schema of all rows seen."""
+        if self.declared:
+            order = [*(name for name in self.declared if name in self.keys), *(self.keys.keys() - self.declared.keys())]
+            fields = [(name, with_text(self.declared.get(name, pa.string()), self.keys[name])) for name in order]
+            return pa.schema([pa.field(name, kind) for name, kind in fields])
+        self.infer()
+        return self.inferred
+
+
+def note_keys(row: dict[str, Any], keys: dict[str, Any]) -> None:
+    """Note the members of a row and of the objects in it."""
+    for key, value in row.items():
+        inner = keys.setdefault(key, {})
+        if isinstance(value, dict):
+            note_keys(value, inner)
+
+
+def with_text(kind: Any, keys: dict[str, Any]) -> Any:
+    """A struct with a text member for each key it does not declare; other types as they are."""
+    if not pa.types.is_struct(kind):
+        return kind
+    known = {field.name: with_text(field.type, keys.get(field.name, {})) for field in kind}
+    further = {key: pa.string() for key in keys if key not in known}
+    return pa.struct([pa.field(name, inner) for name, inner in {**known, **further}.items()])
 
 
 def type_of(text: str) -> Any:
