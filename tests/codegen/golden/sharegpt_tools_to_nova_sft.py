@@ -1267,7 +1267,6 @@ def object_end(data: bytes, start: int) -> int:
 
 
 ENCODINGS = {
-    b"\xef\xbb\xbf": "utf-8-sig",
     b"\xff\xfe\x00\x00": "utf-32",
     b"\x00\x00\xfe\xff": "utf-32",
     b"\xff\xfe": "utf-16",
@@ -1281,13 +1280,17 @@ UNPACK_FIRST = (
 )
 UNREADABLE = {
     b"PAR1": "is Parquet; " + UNPACK_FIRST.format("pq.read_table(sys.argv[1])"),
-    b"ARROW1": "is Arrow; " + UNPACK_FIRST.format("pa.ipc.open_file(sys.argv[1]).read_all()"),
+    b"ARROW1\0\0": "is Arrow; " + UNPACK_FIRST.format("pa.ipc.open_file(sys.argv[1]).read_all()"),
     b"\xff\xff\xff\xff": "is Arrow; " + UNPACK_FIRST.format("pa.ipc.open_stream(sys.argv[1]).read_all()"),
     b"\x28\xb5\x2f\xfd": "is packed with zstd; install zstd and unpack it first: zstd -d FILE",
     b"PK\x03\x04": "is a zip archive; unpack it first: unzip FILE",
     b"BZh": "is packed with bzip2; unpack it first: bunzip2 FILE",
     b"\xfd7zXZ\x00": "is packed with xz; unpack it first: unxz FILE",
-    b"version https://git-lfs": "is a Git LFS pointer, not the data; fetch them first: git lfs pull",
+    b"7z\xbc\xaf\x27\x1c": "is a 7z archive; unpack it first: 7z x FILE",
+    b"SQLite format 3\0": "is an SQLite database; export the table first",
+    b"%PDF-": "is a PDF document",
+    b"\x89HDF": "is an HDF5 file; export it first",
+    b"version https://git-lfs.github.com/spec/": "is a Git LFS pointer, not the data; fetch them first: git lfs pull",
 }
 TABLES = {".csv": "csv", ".tsv": "tsv", ".tab": "tsv", ".txt": "txt", ".text": "txt", ".md": "txt"}
 WINDOW = 1 << 18
@@ -1304,7 +1307,7 @@ def read_rows(name: str, keys: Iterable[str]) -> Iterator[tuple[int, int, Any]]:
             head = file.peek(WINDOW)
             kind = kind_of(head, name)
             if kind == "jsonl":
-                check_encoding(head, name)
+                check_encoding(head[: head.rfind(b"\n") + 1] or head, name)
                 yield from json_lines(file, spellings)
             elif kind == "json":
                 yield from json_values(file.read(), name, spellings)
@@ -1340,6 +1343,8 @@ def open_input(name: str) -> Iterator[io.BufferedReader]:
         for magic, advice in UNREADABLE.items():
             if head.startswith(magic):
                 raise Stop(f"{name}: {advice}")
+        if head.startswith(b"\xef\xbb\xbf"):
+            file.read(3)
         for mark, encoding in ENCODINGS.items():
             if head.startswith(mark):
                 file = io.BufferedReader(io.BytesIO(file.read().decode(encoding).encode()), WINDOW)
@@ -1366,7 +1371,13 @@ def kind_of(head: bytes, name: str) -> str:
         return table
     if not text:
         raise Stop(f"{name}: is empty but for white space")
-    if path.suffix in (".json", ".jsonl", ".ndjson") or any(map(is_object, head.split(b"\n")[:1000])):
+    lines = head.split(b"\n")
+    if any(map(is_object, lines[:1000])):
+        return "jsonl"
+    check_encoding(head, name)
+    if any(line.strip() in (b"[", b"{") or line.startswith(b"[{") for line in lines):
+        raise Stop(f"{name}:1: this is not JSON, and stands before the data")
+    if path.suffix in (".json", ".jsonl", ".ndjson"):
         return "jsonl"
     raise Stop(f"{name}: cannot be told to be JSON, JSON Lines, CSV, TSV or text; give it the right suffix")
 
@@ -1387,8 +1398,8 @@ def is_array(text: bytes) -> bool:
 
 def check_encoding(head: bytes, name: str) -> None:
     """Refuse a file of another encoding as a whole, rather than line by line."""
-    lines = head.split(b"\n")
-    broken = sum(not is_utf8(line) for line in lines[:-1] or lines)
+    lines = head.removesuffix(b"\n").split(b"\n")
+    broken = sum(not is_utf8(line) for line in lines)
     if broken * 2 > len(lines) or (broken >= 8 and broken * 2 > sum(not line.isascii() for line in lines)):
         raise Stop(f"{name}: is not UTF-8; convert it first: iconv -f gb18030 -t utf-8 FILE")
     if head.isascii() and b"\0" in head[:4]:
