@@ -6,6 +6,7 @@ import difflib
 import os
 import sys
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Annotated, Any
 
 import typer
@@ -158,7 +159,16 @@ def _usage_hint(error: Any) -> str:
 
 
 def _crashed(error: Exception, arguments: Sequence[str]) -> int:
-    """Show that this is dsreg's fault, and where what is needed to repair it stands."""
+    """Show whose fault it is: that of a format of the project, or dsreg's, with what is needed to repair it."""
+    place = crash.in_own_format(error)
+    if place:
+        id = Path(place).parent.name
+        output.error(
+            f"the code of this format fails: {type(error).__name__}: {error}",
+            where=output.path(place),
+            hint=f"dsreg formats test {id}",
+        )
+        return 2
     path = crash.write_report(error, arguments)
     output.error(
         f"this is a bug in dsreg: {crash.summary(error)}",

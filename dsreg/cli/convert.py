@@ -9,15 +9,18 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from dsreg.cli import options, output
 
 if TYPE_CHECKING:
+    from dsreg.detect import Detection
     from dsreg.export import Report
+    from dsreg.project import Root
     from dsreg.runner import Conversion
+    from dsreg.source import Source
 
 _STDIN = "stdin"
 
@@ -46,7 +49,6 @@ def convert(
 ) -> None:
     """Convert a file without registering it. What is not given is detected."""
     from dsreg.add.options import check_options
-    from dsreg.api import file_source
     from dsreg.cli.choices import choices_of
     from dsreg.cli.here import here_if_any
     from dsreg.errors import UsageError
@@ -62,8 +64,8 @@ def convert(
         raise UsageError("--json and the rows would both go to standard output", hint="write the rows with -o FILE")
     columns, tags = options.parse_pairs(column, "--column"), options.parse_pairs(tag, "--tag")
     with _input(file) as path:
-        source, found = file_source(
-            path, format=format, columns=columns, tags=tags, ranking=ranking, options=choices.options
+        found, source = _detected(
+            path, root, {"format": format, "columns": columns, "tags": tags, "ranking": ranking}, choices.options
         )
         check_options(choices.options, [wanted], source.format)
         if format is None:
@@ -75,6 +77,25 @@ def convert(
     if file == "-":
         _name_stdin(report)
     _tell(report, json=json, dry_run=dry_run)
+
+
+def _detected(
+    path: Path, root: Root | None, asked: dict[str, Any], options: dict[str, Any]
+) -> tuple[Detection, Source]:
+    """What a file is, the project's own formats among the choices, and the source that it makes."""
+    from dsreg.detect import detect
+    from dsreg.formats import all_formats
+    from dsreg.registered import peek
+    from dsreg.rows import data_files
+    from dsreg.source import make_source
+
+    files, formats = data_files(path), all_formats(root.root if root else None)
+    found = detect(peek(files), formats=formats, **asked)
+    format = formats[found.format]
+    source = make_source(
+        path.stem, format, files, found.columns, tags=found.tags, ranking=found.ranking, options=options
+    )
+    return found, source
 
 
 @contextmanager

@@ -51,6 +51,20 @@ def summary(error: BaseException) -> str:
     return f"{type(error).__name__}: {error}" if isinstance(error, _CODE_ERRORS) else type(error).__name__
 
 
+def in_own_format(error: BaseException) -> str:
+    """Where in the code of a project's own format an error was raised, as file:line; "" when it was not there."""
+    from dsreg.formats import templates_dir
+
+    places = [(frame.filename, frame.lineno) for frame in traceback.extract_tb(error.__traceback__)]
+    if isinstance(error, SyntaxError) and error.filename:
+        places.append((error.filename, error.lineno))
+    for file, line in reversed(places):
+        path = Path(file)
+        if path.parent.parent.parts[-2:] == ("templates", "formats") and not path.is_relative_to(templates_dir()):
+            return f"{path}:{line}"
+    return ""
+
+
 def _version(package: str) -> str:
     try:
         return metadata.version(package)

@@ -27,6 +27,8 @@ def tell_report(report: Report, *, output_shown: str) -> None:
         show_rejects(report)
     if report.rejects_path:
         output.say(f"  rejects: {output.path(report.rejects_path)}")
+    for path in report.descriptors:
+        output.say(f"  beside it: {output.path(path)}")
     for advice in report.advice:
         hint = f" ({advice.hint})" if advice.hint else ""
         output.say(f"  note {advice.code} {advice.message}{hint}")

@@ -68,6 +68,7 @@ def _lines(format: Format) -> Iterator[str]:
         ("written as", manifest.container),
         ("can hold", ", ".join(manifest.supports) or "text only"),
         ("other columns", _EXTRA[manifest.extra]),
+        ("descriptors", f"{', '.join(manifest.descriptors)}, beside an export" if manifest.descriptors else ""),
         ("sizes", manifest.sizes),
         ("facts from", manifest.facts),
     ]
