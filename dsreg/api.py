@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
+from functools import partial
 from itertools import chain, islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from dsreg.descriptors import write_descriptors
 from dsreg.detect import Detection, detect
-from dsreg.export import SUFFIXES, Report, container_of, export
+from dsreg.export import Report, export, place_of
 from dsreg.formats import Format, find_format
 from dsreg.lock import record_exports, wrote_export
-from dsreg.names import stem_of
 from dsreg.project import Root, find_root, inside, open_project
 from dsreg.registered import PEEK_ROWS, peek, source_of, target_options
 from dsreg.registry import load, look_up, names
@@ -96,10 +97,7 @@ class RegisteredDataset:
 
     def output(self, conversion: Conversion, container: str | None = None) -> Path:
         """Where an export stands: `exports/<target>/` and the path that the target's manifest says."""
-        manifest = conversion.target.manifest
-        suffix = SUFFIXES[container_of(conversion, None, container)]
-        name = manifest.path.format(name=stem_of(self.name))
-        return self.root.root / "exports" / conversion.target.id / f"{name}{suffix}"
+        return self.root.root / place_of(conversion, self.name, container)
 
     def export(
         self,
@@ -131,7 +129,10 @@ class RegisteredDataset:
         skip_invalid: bool = False,
         force: bool = False,
     ) -> Report:
-        """Write a conversion and note in the lock that dsreg wrote it, so that it may be overwritten next time."""
+        """Write a conversion and its descriptors; note in the lock that dsreg did, so that it may overwrite them.
+
+        A descriptor that was changed by hand is kept, unless `force`.
+        """
         container = container or conversion.steps.target.options.get("container")
         output = path or self.output(conversion, container)
         if path is None:
@@ -139,6 +140,11 @@ class RegisteredDataset:
         ours = force or wrote_export(self.root, output)
         report = export(conversion, output, container=container, skip_invalid=skip_invalid, ours=ours)
         record_exports(self.root, {output: (self.name, conversion.target.id)})
+        written = write_descriptors(conversion, output, ours=partial(wrote_export, self.root), force=force)
+        if written.made:
+            record_exports(self.root, dict.fromkeys(written.made, (self.name, conversion.target.id)))
+        report.descriptors = written.made
+        report.advice += written.advice
         return report
 
 

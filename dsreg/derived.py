@@ -11,8 +11,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from dsreg.descriptors import kept_bytes, kept_files, kept_path
 from dsreg.entry import copy_layout, copy_path, copy_task
-from dsreg.errors import RejectsError
+from dsreg.errors import DsregError, NotFoundError, RejectsError
 from dsreg.export import TooManyRejects, export
 from dsreg.formats import find_format, templates_dir
 from dsreg.names import stem_of
@@ -38,9 +39,10 @@ class Wanted:
 
 
 def wanted_files(project: Root, name: str, dataset: Dataset) -> list[Wanted]:
-    """The files to keep beside this dataset: its copy for LlamaFactory, and a converter for each of its `targets`.
+    """The files to keep beside this dataset: its copy for LlamaFactory; for each of its `targets` a converter and the
+    descriptors of the export.
 
-    Nothing of this is computed before `content` is called; a missing data file only matters then.
+    What costs time is not computed before `content` is called; a missing data file only matters then.
     """
     stem = stem_of(name)
     wanted = []
@@ -50,7 +52,39 @@ def wanted_files(project: Root, name: str, dataset: Dataset) -> list[Wanted]:
     for target in dataset.targets or []:
         content = functools.partial(converter_bytes, project, name, dataset, target)
         wanted.append(Wanted(f"converters/{stem}_to_{stem_of(target)}.py", content))
+        wanted += wanted_descriptors(project, name, dataset, target)
     return wanted
+
+
+def wanted_descriptors(project: Root, name: str, dataset: Dataset, target: str) -> list[Wanted]:
+    """The descriptors of a target that apply; where that cannot be told now, those that are there stay wanted."""
+    try:
+        listed = find_format(target, project.root).manifest.descriptors
+        files = kept_files(target_conversion(project, name, dataset, target)) if listed else []
+    except NotFoundError:
+        return []  # the converter says so
+    except DsregError:
+        files = [file for file in listed if (project.root / kept_path(name, target, file)).exists()]
+    key = descriptor_key(project, dataset, target) if files else ""
+    return [
+        Wanted(
+            kept_path(name, target, file),
+            functools.partial(descriptor_bytes, project, name, dataset, target, file),
+            key,
+        )
+        for file in files
+    ]
+
+
+def descriptor_bytes(project: Root, name: str, dataset: Dataset, target: str, file: str) -> bytes:
+    """A descriptor of a target's export at its usual place."""
+    return kept_bytes(target_conversion(project, name, dataset, target), file)
+
+
+def descriptor_key(project: Root, dataset: Dataset, target: str) -> str:
+    """A fingerprint of all that a descriptor is made from."""
+    options = json.dumps(target_options(project, dataset, target), sort_keys=True, default=str)
+    return hashlib.sha256(f"{copy_key(project, dataset)} {options}".encode()).hexdigest()
 
 
 def copy_conversion(project: Root, name: str, dataset: Dataset) -> Conversion:
@@ -94,9 +128,10 @@ def copy_key(project: Root, dataset: Dataset) -> str:
 
 @functools.cache
 def code_fingerprint() -> str:
-    """A fingerprint of the code that rows pass through."""
-    folders = [templates_dir() / "formats", Path(__file__).parent / "rowcode"]
-    files = sorted(file for folder in folders for file in folder.rglob("*") if file.suffix in (".py", ".toml"))
+    """A fingerprint of the code that rows pass through, and of the descriptors' templates."""
+    here = Path(__file__).parent
+    folders = [templates_dir() / "formats", templates_dir() / "descriptors", here / "rowcode", here / "descriptors"]
+    files = sorted(file for folder in folders for file in folder.rglob("*") if file.suffix in (".py", ".toml", ".j2"))
     digest = hashlib.sha256()
     for file in files:
         digest.update(file.read_bytes())
@@ -107,9 +142,13 @@ def converter_bytes(project: Root, name: str, dataset: Dataset, target: str) -> 
     """The standalone script that turns a dataset into a target."""
     from dsreg.codegen import render_converter
 
+    return render_converter(target_conversion(project, name, dataset, target)).encode()
+
+
+def target_conversion(project: Root, name: str, dataset: Dataset, target: str) -> Conversion:
+    """The conversion to a target under the registry's options."""
     choices = Choices(options=target_options(project, dataset, target), take=take_of(project, dataset, target))
-    source = source_of(project, name, dataset)
-    return render_converter(make_conversion(source, find_format(target, project.root), choices)).encode()
+    return make_conversion(source_of(project, name, dataset), find_format(target, project.root), choices)
 
 
 def take_of(project: Root, dataset: Dataset, target: str) -> str | None:

@@ -11,6 +11,7 @@ from typing import Any
 
 from dsreg.advice import advise_samples
 from dsreg.errors import OutputError, RejectsError, UsageError
+from dsreg.names import stem_of
 from dsreg.notes import Advice
 from dsreg.rowcode.errors import RowError
 from dsreg.rows import open_writer
@@ -35,6 +36,7 @@ class Report:
     rejects: list[Reject] = field(default_factory=list)
     rejects_path: Path | None = None
     advice: list[Advice] = field(default_factory=list)
+    descriptors: list[Path] = field(default_factory=list)
 
     def as_json(self) -> dict[str, Any]:
         """The report as JSON-shaped data, for `--json`."""
@@ -55,6 +57,7 @@ class Report:
             "effect": self.effect,
             "lost_extras": dict(tally.lost_extras),
             "advice": [advice._asdict() for advice in self.advice],
+            "descriptors": [str(path) for path in self.descriptors],
         }
 
 
@@ -82,6 +85,13 @@ def container_of(conversion: Conversion, output: Path | None, option: str | None
     suffixes = [suffix for suffix in output.suffixes if suffix not in (".gz", ".zst")] if output else []
     by_suffix = {suffix: container for container, suffix in SUFFIXES.items()}
     return by_suffix.get(suffixes[-1] if suffixes else "", conversion.target.manifest.container)
+
+
+def place_of(conversion: Conversion, name: str, container: str | None) -> str:
+    """Where an export of a dataset stands, below the project's root: what the target's manifest says."""
+    suffix = SUFFIXES[container_of(conversion, None, container)]
+    path = conversion.target.manifest.path.format(name=stem_of(name))
+    return f"exports/{conversion.target.id}/{path}{suffix}"
 
 
 def check_output(output: Path, sources: list[Path], *, ours: bool) -> None:

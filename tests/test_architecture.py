@@ -19,6 +19,7 @@ LAYERS = [
     {"info", "entry", "lock", "registry", "source", "uses", "text_template", "detect"},
     {"registered", "runner", "codegen"},
     {"export", "fast"},
+    {"descriptors"},
     {"derived", "matrix", "contract", "preview"},
     {"sync"},
     {"check", "api", "add"},
