@@ -163,13 +163,10 @@ def _opening(row: Row, context: Context, strict: bool) -> tuple[Any, list[Any], 
     messages = cell(row, entry.messages, "messages")
     if messages is None and entry.system_tag:
         raise RowAbort("messages_null", str(entry.messages), "TypeError: object of type 'NoneType' has no len()")
-    path = f"{entry.messages}[0]"
-    if (
-        entry.system_tag
-        and _length(messages, str(entry.messages)) != 0
-        and tag_of(_first(messages, path), entry.role_tag, "role_tag", path) == entry.system_tag
-    ):
-        return tag_of(messages[0], entry.content_tag, "content_tag", path), messages[1:], 1
+    if entry.system_tag and _length(messages, str(entry.messages)) != 0:
+        path = f"{entry.messages}[0]"
+        if tag_of(_first(messages, path), entry.role_tag, "role_tag", path) == entry.system_tag:
+            return tag_of(messages[0], entry.content_tag, "content_tag", path), messages[1:], 1
     if not entry.system:
         return "", messages, 0
     if strict:
@@ -202,22 +199,31 @@ def _each(messages: Any, path: str) -> Any:
 
 def _sharegpt(row: Row, context: Context) -> Row:
     entry, where = context.entry, str(context.entry.messages)
+    role_tag, content_tag = entry.role_tag, entry.content_tag
     roles = roles_of(entry)
     accepted = ((entry.user_tag, entry.observation_tag), (entry.assistant_tag, entry.function_tag))
     system, messages, taken = _opening(row, context, strict=True)
     turns: list[Message] = []
     for at, message in _each(messages, where):
-        path = f"{where}[{at + taken}]"
-        role = tag_of(message, entry.role_tag, "role_tag", path)
-        if role not in accepted[at % 2]:
-            context.break_row("role_order", f"{path}.{entry.role_tag}")
-            break
-        name = _role(roles, role, f"{path}.{entry.role_tag}")
-        turns.append({"role": name, "content": tag_of(message, entry.content_tag, "content_tag", path)})
+        try:
+            role = message[role_tag]
+            if role not in accepted[at % 2]:
+                context.break_row("role_order", f"{where}[{at + taken}].{role_tag}")
+                break
+            turns.append({"role": roles[role], "content": message[content_tag]})
+        except (KeyError, TypeError, IndexError):
+            turns.append(_turn(message, entry, roles, f"{where}[{at + taken}]"))
     _check_count(turns, context)
     prompt, response = _split(row, context, turns, accepted[-1], roles)
     tools = cell(row, entry.tools, "tools") if entry.tools else ""
     return _aligned(row, context, prompt, response, system, tools)
+
+
+def _turn(message: Any, entry: Entry, roles: dict[Any, str], path: str) -> Message:
+    """A message as a turn, each step with the reason why it fails."""
+    role = tag_of(message, entry.role_tag, "role_tag", path)
+    name = _role(roles, role, f"{path}.{entry.role_tag}")
+    return {"role": name, "content": tag_of(message, entry.content_tag, "content_tag", path)}
 
 
 def _check_count(turns: list[Message], context: Context) -> None:

@@ -10,6 +10,8 @@ from typing import Any, TextIO
 
 import pyarrow as pa
 
+from .opened import open_text
+
 ROWS = 10_000
 
 NULLS = frozenset(
@@ -32,7 +34,7 @@ def read_tables(path: Path, separator: str = ",") -> Iterator[Any]:
     Raises ValueError where pandas raises: nothing in the file, a row with too many fields, an open quote.
     """
     csv.field_size_limit(2**31 - 1)
-    with path.open(encoding="utf-8-sig", newline="") as file:
+    with open_text(path, "utf-8-sig", newline="") as file:
         rows = _records(file, separator)
         header = next(rows, None)
         if header is None:

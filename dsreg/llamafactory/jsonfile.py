@@ -14,6 +14,7 @@ import pyarrow.json as paj
 
 from .arrowcast import cast_array
 from .frames import table_of
+from .opened import open_bytes, open_text
 
 CHUNK = 10 << 20  # what the builder reads at a time: the first chunk sets the types
 BLOCK = CHUNK // 32
@@ -28,7 +29,7 @@ def read_tables(path: Path) -> Iterator[Any]:
     Raises ValueError (also as UnicodeDecodeError and pyarrow.ArrowInvalid), TypeError, OverflowError, OSError.
     """
     block = BLOCK
-    with path.open("rb") as file:
+    with open_bytes(path) as file:
         while chunk := file.read(CHUNK):
             chunk += file.readline()
             try:
@@ -68,7 +69,8 @@ def _sound(table: Any, chunk: bytes) -> Any:
 def _read_whole(path: Path, first: Exception) -> Any:
     """The whole file as one JSON document; `first` is Arrow's complaint, told when this fails too."""
     try:
-        document = parse(path.read_text(encoding="utf-8"))
+        with open_text(path) as file:
+            document = parse(file.read())
     except UnicodeDecodeError:
         raise
     except ValueError as err:

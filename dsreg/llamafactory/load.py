@@ -17,6 +17,7 @@ import pyarrow as pa
 
 from . import csvfile, jsonfile
 from .arrowcast import NewColumns, cast_table
+from .opened import open_text
 from .outcome import Fatal, Note, Stop
 from .resolve import Entry
 from .sampling import draw
@@ -88,6 +89,7 @@ def _prepare(source: Source) -> _Prepared:
         for file, table in _tables(source.kind, files):
             if schema is None:
                 schema = table.schema.remove_metadata()
+                _check_types(schema, file)
             table = _cast(table, schema, file)
             lengths[split] += len(table) if schema.names else 0
             size += table.nbytes
@@ -138,9 +140,34 @@ def _cast(table: Any, schema: Any, file: Path) -> Any:
         raise stop("schema_lock" if "to null" in message else "type_change", message, "file_name", file) from err
 
 
+def _check_types(schema: Any, file: Path) -> None:
+    """Types that `datasets` has no name for stop the run, even in columns that nobody uses."""
+    for column in schema:
+        if (unknown := _unknown_type(column.type)) is not None:
+            message = f"Arrow type {unknown} does not have a datasets dtype equivalent."
+            raise stop("type_unknown", message, column.name, file)
+
+
+def _unknown_type(kind: Any) -> Any:
+    """The first type within `kind` that `datasets` does not know, else None."""
+    if pa.types.is_struct(kind):
+        inner = (_unknown_type(part.type) for part in kind)
+        return next((found for found in inner if found is not None), None)
+    if pa.types.is_list(kind) or pa.types.is_large_list(kind) or pa.types.is_fixed_size_list(kind):
+        return _unknown_type(kind.value_type)
+    tests = (
+        pa.types.is_map,
+        pa.types.is_union,
+        pa.types.is_string_view,
+        pa.types.is_binary_view,
+        pa.types.is_list_view,
+    )
+    return kind if any(test(kind) for test in (*tests, pa.types.is_run_end_encoded)) else None
+
+
 def _text_tables(path: Path) -> Iterator[Any]:
     """Lines of a text file, the empty ones included; text ends are those of Python's universal newlines."""
-    with path.open(encoding="utf-8") as file:
+    with open_text(path) as file:
         while chunk := file.read(TEXT_CHUNK):
             lines = io.StringIO(chunk + file.readline()).readlines()
             yield pa.table({"text": pa.array([line.rstrip("\n") for line in lines], pa.string())})

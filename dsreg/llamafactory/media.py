@@ -54,7 +54,9 @@ def _find(media: Any, path: str, context: Context) -> str:
 
 def placeholder_notes(aligned: dict[str, Any]) -> list[Note]:
     """Notes where the placeholders of a row and its media do not match in number (mm_plugin.py:189-216)."""
-    notes = []
+    notes: list[Note] = []
+    if aligned["_images"] is aligned["_videos"] is aligned["_audios"] is None:
+        return notes
     for kind, place in (("images", "<image>"), ("videos", "<video>"), ("audios", "<audio>")):
         medias = aligned[f"_{kind}"]
         if medias is None:

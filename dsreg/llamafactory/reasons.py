@@ -53,6 +53,7 @@ REASONS: dict[str, Reason] = {
     "cloud_protocol": Reason("DS132", "error", _STOP, "Cloud files must be s3:// or gs:// addresses."),
     "num_samples_invalid": Reason("DS133", "error", _STOP, "`num_samples` must be a whole number of at least 1."),
     "config_unknown": Reason("DS134", "error", _STOP, "`subset` names a configuration that the folder does not have."),
+    "type_unknown": Reason("DS135", "error", _STOP, "A column has an Arrow type that `datasets` does not know."),
     # align, for the dataset as a whole
     "converter_unknown": Reason("DS140", "error", _STOP, "`formatting` is not alpaca, sharegpt or openai."),
     "rows_unlike": Reason(

@@ -27,7 +27,14 @@ _SUFFIXES = {
     ".gpq": "parquet",
     ".arrow": "arrow",
 }
-_NEVER_DATA = ("README.md", "config.json", "dataset_info.json", "dataset_infos.json", "dummy_data.zip")
+_NEVER_DATA = (
+    "README.md",
+    "config.json",
+    "dataset_info.json",
+    "dataset_infos.json",
+    "dummy_data.zip",
+    "dataset_dict.json",
+)
 _SPLIT_WORDS = {
     "train": ("train", "training"),
     "validation": ("validation", "valid", "dev", "val"),
@@ -72,10 +79,14 @@ def find_source(entry: Entry, dataset_dir: Path) -> Source:
 
 
 def _resolve(file: str) -> list[Path]:
-    """`datasets` takes the path for a pattern: brackets and stars in a name match other files, or none."""
+    """`datasets` takes the path for a pattern or an address: brackets and stars match other files, or none."""
+    if "::" in file or "://" in file:
+        raise stop("file_not_found", f"'{file}' is taken for an address of another file system", "file_name", file)
     if not glob.has_magic(file):
         return [Path(file)]
+    asked = os.path.basename(file)  # noqa: PTH119
     found = [Path(path) for path in sorted(glob.glob(file, recursive=True)) if os.path.isfile(path)]  # noqa: PTH113, PTH207
+    found = [path for path in found if path.name not in _NEVER_DATA or path.name == asked]
     if not found:
         raise stop("file_not_found", f"Unable to find '{file}': the name is taken for a pattern", "file_name", file)
     return found

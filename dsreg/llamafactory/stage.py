@@ -17,6 +17,9 @@ _CALL = re.compile(r"<tool_call>(.*?)</tool_call>", re.DOTALL)
 _THOUGHT = re.compile(r"<think>\n(.*?)\n</think>\n\n", re.DOTALL)
 
 
+_AS_TEXT = ("user", "assistant", "observation")
+
+
 def guard(entry: Entry, stage: str) -> None:
     """Raise Stop("stage") where the entry's `ranking` does not fit; the test is one of identity, not of truth."""
     ranked_stage = stage in ("rm", "dpo")
@@ -65,9 +68,11 @@ def _encode(messages: list[dict[str, Any]], prompts: int, system: Any, tools: An
             raise RowAbort("system_not_text", "_system", f"TypeError: the system prompt is {_type(system)}, not text")
         _text((system or "") + text, "_system")
     for at, message in enumerate(messages):
-        path = f"_prompt[{at}]" if at < prompts else "_response"
         role, content = message["role"], message["content"]
-        if role in ("user", "assistant", "observation"):
+        if role in _AS_TEXT and isinstance(content, str):
+            continue
+        path = f"_prompt[{at}]" if at < prompts else "_response"
+        if role in _AS_TEXT:
             _text(content, f"{path}.content")
         elif role == "function":
             _function_text(content, f"{path}.content")
