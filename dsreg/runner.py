@@ -112,7 +112,7 @@ def make_conversion(source: Source, target: Format, choices: Choices | None = No
             write_row=writer.write_row,
             target=constants,
             target_id=target.id,
-            unheld=unheld_features(source, target, task) - choices.strip,
+            unheld=unheld_features(source, target, constants) - choices.strip,
             skip=choices.skip,
             strip=choices.strip,
         ),
@@ -129,13 +129,14 @@ def check_feature_names(choices: Choices) -> None:
         raise UsageError(f"`{name}` cannot be stripped without breaking the row", hint=f"--skip {name}")
 
 
-def unheld_features(source: Source, target: Format, task: str) -> frozenset[str]:
-    """The features that rows of the source may have and the target cannot hold."""
-    if task == "pretrain":
+def unheld_features(source: Source, target: Format, constants: Constants) -> frozenset[str]:
+    """The features that rows of the source may have and the target cannot hold under its options."""
+    if constants.task == "pretrain":
         return frozenset()
     manifest = source.format.manifest
     absent = frozenset(manifest.by_column) - source.constants.columns.keys()
-    return frozenset(manifest.supports) - absent - frozenset(target.manifest.supports)
+    written = {"thinking"} if constants.options.get("thinking") == "inline" else set()
+    return frozenset(manifest.supports) - absent - frozenset(target.manifest.supports) - written
 
 
 def run(

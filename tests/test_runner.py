@@ -191,3 +191,22 @@ def test_text_is_carried_exactly(tmp_path: Path) -> None:
     row = lines(out)[0]
     assert [turn["value"] for turn in row["conversations"]] == [text, text]
     assert (row["big"], row["s"]) == (123456789012345678901234567890, "1.10")
+
+
+def test_reasoning_moves_between_its_places(tmp_path: Path) -> None:
+    apart = {"messages": [*turns("q"), {"role": "assistant", "content": "a", "reasoning_content": "hm\n1"}]}
+    inline = {"messages": turns("q", "<think>\nhm\n1\n</think>\n\na")}
+    for name, rows in (("apart", [apart]), ("inline", [inline])):
+        jsonl(tmp_path / f"{name}.jsonl", rows)
+    out = tmp_path / "out.jsonl"
+    convert(tmp_path / "apart.jsonl", "openai", "sharegpt", out, options={"thinking": "inline"})
+    assert lines(out)[0]["conversations"][-1]["value"] == inline["messages"][-1]["content"]
+    nova = tmp_path / "nova.jsonl"
+    convert(tmp_path / "inline.jsonl", "openai", "nova-sft", nova, options={"thinking": "split"})
+    assert lines(nova)[0]["messages"][-1]["content"] == [
+        {"reasoningContent": {"reasoningText": {"text": "hm\n1"}}},
+        {"text": "a"},
+    ]
+    hf = tmp_path / "hf.jsonl"
+    convert(tmp_path / "inline.jsonl", "openai", "hf-prompt-completion", hf, options={"thinking": "split"})
+    assert lines(hf)[0]["completion"][0]["reasoning_content"] == "hm\n1"

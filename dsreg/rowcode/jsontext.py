@@ -27,13 +27,13 @@ def without_nulls(value: Any, path: str, keep: tuple[str, ...] = ()) -> Any:
     `keep` names members whose null says something. Raises RowError DS204 for what is nested too deeply.
     """
     try:
-        return drop_nulls(value, keep)
+        return strip_nulls(value, keep)
     except RecursionError:
         raise RowError("DS204", path, "nested too deeply") from None
 
 
-def drop_nulls(value: Any, keep: tuple[str, ...]) -> Any:
+def strip_nulls(value: Any, keep: tuple[str, ...]) -> Any:
     """The work of `without_nulls`."""
     if isinstance(value, dict):
-        return {key: drop_nulls(inner, keep) for key, inner in value.items() if inner is not None or key in keep}
-    return [drop_nulls(inner, keep) for inner in value] if isinstance(value, list) else value
+        return {key: strip_nulls(inner, keep) for key, inner in value.items() if inner is not None or key in keep}
+    return [strip_nulls(inner, keep) for inner in value] if isinstance(value, list) else value

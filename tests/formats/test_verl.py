@@ -10,7 +10,7 @@ import pytest
 
 from dsreg.formats import find_format, options_of
 from dsreg.notes import Advice, Notes
-from dsreg.parquet_schema import schema_of
+from dsreg.parquet_schema import SchemaSurvey
 from dsreg.rowcode.constants import Constants
 from dsreg.rowcode.errors import RowError
 from dsreg.rows import open_rows, open_writer
@@ -431,9 +431,12 @@ def test_verdicts_of_verl(case: Row) -> None:
 
 
 def test_parquet_has_an_explicit_schema_that_holds_dates_and_digits_as_text(tmp_path: Path) -> None:
-    schema = schema_of(find_format("verl").manifest.parquet)
-    assert str(schema.field("prompt").type) == "list<item: struct<role: string, content: string>>"
     rows = [*find_format("verl").examples(), {"prompt": [user("when?")], **GSM, **truth("2024-01-01")}]
+    survey = SchemaSurvey(find_format("verl").manifest.parquet)
+    for row in rows:
+        survey.see(row)
+    schema = survey.schema()
+    assert str(schema.field("prompt").type) == "list<item: struct<role: string, content: string>>"
     with open_writer(tmp_path / "rows.parquet", "parquet", schema=schema) as writer:
         writer.write_many(rows)
     with open_rows(tmp_path / "rows.parquet") as stream:

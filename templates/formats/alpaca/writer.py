@@ -5,10 +5,11 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from dsreg.rowcode.columns import carry_extra
+from dsreg.rowcode.columns import carry_extra, json_name
 from dsreg.rowcode.constants import Constants
 from dsreg.rowcode.errors import RowError
 from dsreg.rowcode.media import lift_media
+from dsreg.rowcode.thinking import inline_thinking
 
 
 def write_row(sample: dict[str, Any], c: Constants) -> dict[str, Any]:
@@ -16,6 +17,8 @@ def write_row(sample: dict[str, Any], c: Constants) -> dict[str, Any]:
 
     Text keys stand on every row, since LlamaFactory loads through Arrow and reads empty text as none.
     """
+    if c.options["thinking"] == "inline":
+        sample = inline_thinking(sample)
     messages = sample["messages"]
     media: dict[str, Any] = {}
     if any(type(message["content"]) is not str for message in messages):
@@ -30,6 +33,8 @@ def write_row(sample: dict[str, Any], c: Constants) -> dict[str, Any]:
         output = alpaca_answer(sample, "completion")
     elif c.task == "prompt":
         output = sample.get("answer", "")
+        if not isinstance(output, str):
+            raise RowError("DS307", "answer", f"LlamaFactory reads only text as an answer, found {json_name(output)}")
     if c.task == "preference":
         row["chosen"] = alpaca_answer(sample, "chosen")
         row["rejected"] = alpaca_answer(sample, "rejected")

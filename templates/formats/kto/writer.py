@@ -8,11 +8,14 @@ from dsreg.rowcode.columns import carry_extra
 from dsreg.rowcode.constants import Constants
 from dsreg.rowcode.errors import RowError
 from dsreg.rowcode.media import lift_media
+from dsreg.rowcode.thinking import inline_thinking
 from dsreg.rowcode.turns import write_turns
 
 
 def write_row(sample: dict[str, Any], c: Constants) -> dict[str, Any]:
     """The KTO row of one sample; raises RowError DS302 where LlamaFactory would drop it or turn its label around."""
+    if c.options["thinking"] == "inline":
+        sample = inline_thinking(sample)
     messages = [*sample["messages"], *sample["completion"]]
     media: dict[str, Any] = {}
     if any(type(message["content"]) is not str for message in messages):

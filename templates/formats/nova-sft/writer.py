@@ -8,10 +8,13 @@ from dsreg.rowcode.constants import Constants
 from dsreg.rowcode.converse_features import mixed_features, observe_features
 from dsreg.rowcode.converse_write import write_converse
 from dsreg.rowcode.errors import RowError
+from dsreg.rowcode.thinking import split_thinking
 
 
 def write_row(sample: dict[str, Any], c: Constants) -> dict[str, Any]:
     """The Nova row of one sample; raises RowError DS302 to DS306 for what one of the validators would refuse."""
+    if c.options["thinking"] == "split":
+        sample = split_thinking(sample)
     row = write_converse(sample["messages"], sample.get("tools"), c)
     turns = row["messages"]
     if len(turns) < 2 or turns[-1]["role"] != "assistant":

@@ -8,10 +8,13 @@ from dsreg.rowcode.chat import check_calls, write_chat, write_tools
 from dsreg.rowcode.columns import carry_extra
 from dsreg.rowcode.constants import Constants
 from dsreg.rowcode.errors import RowError
+from dsreg.rowcode.thinking import split_thinking
 
 
 def write_row(sample: dict[str, Any], c: Constants) -> dict[str, Any]:
     """The OpenAI row of one sample; raises RowError DS302, DS306 or DS310 where OpenAI would refuse the file."""
+    if c.options["thinking"] == "split":
+        sample = split_thinking(sample)
     messages = sample["messages"]
     if c.task == "kto":
         messages = messages + sample["completion"]

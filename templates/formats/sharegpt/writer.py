@@ -9,6 +9,7 @@ from dsreg.rowcode.columns import carry_extra
 from dsreg.rowcode.constants import Constants
 from dsreg.rowcode.errors import RowError
 from dsreg.rowcode.media import lift_media
+from dsreg.rowcode.thinking import inline_thinking
 from dsreg.rowcode.turns import write_turns
 
 
@@ -17,6 +18,8 @@ def write_row(sample: dict[str, Any], c: Constants) -> dict[str, Any]:
 
     `system` and `tools` stand on every row, since LlamaFactory loads through Arrow and reads empty text as none.
     """
+    if c.options["thinking"] == "inline":
+        sample = inline_thinking(sample)
     messages = sample["messages"]
     answers = {key: sample[key] for key in ("chosen", "rejected", "completion") if key in sample}
     media: dict[str, Any] = {}

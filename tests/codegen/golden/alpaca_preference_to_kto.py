@@ -75,7 +75,7 @@ SOURCE = Constants(
     task="preference",
     columns={"prompt": "instruction", "query": "input", "chosen": "chosen", "rejected": "rejected"},
 )
-TARGET = Constants(task="kto")
+TARGET = Constants(task="kto", options={"thinking": "refuse"})
 CONTAINER = "json"
 
 
@@ -468,11 +468,38 @@ def write_function_turn(calls: list[dict[str, Any]]) -> str:
 
 
 # ------------------------------------------------------------------------------
+# What a sample uses that a target may not be able to hold.
+
+
+TURNS = ("messages", "chosen", "rejected", "completion")
+
+
+# ------------------------------------------------------------------------------
+# Reasoning as `<think>…</think>` in front of an answer's text, and apart from it.
+
+
+def inline_thinking(sample: dict[str, Any]) -> dict[str, Any]:
+    """The sample with reasoning written in front of the answer, as chat templates and LlamaFactory expect it."""
+    turns = {key: [inline_message(message) for message in sample[key]] for key in TURNS if key in sample}
+    return {**sample, **turns}
+
+
+def inline_message(message: dict[str, Any]) -> dict[str, Any]:
+    """The message with its reasoning in its text, as long as that is one text."""
+    if "thinking" not in message or not isinstance(message["content"], str):
+        return message
+    rest = {key: value for key, value in message.items() if key != "thinking"}
+    return {**rest, "content": f"<think>\n{message['thinking']}\n</think>\n\n{message['content']}"}
+
+
+# ------------------------------------------------------------------------------
 # Write KTO rows for LlamaFactory: ShareGPT turns with a boolean kto_tag.
 
 
 def write_row(sample: dict[str, Any], c: Constants) -> dict[str, Any]:
     """The KTO row of one sample; raises RowError DS302 where LlamaFactory would drop it or turn its label around."""
+    if c.options["thinking"] == "inline":
+        sample = inline_thinking(sample)
     messages = [*sample["messages"], *sample["completion"]]
     media: dict[str, Any] = {}
     if any(type(message["content"]) is not str for message in messages):

@@ -94,6 +94,7 @@ TARGET = Constants(
         "homogeneous": False,
         "bucket_owner": "",
         "media_prefix": "",
+        "thinking": "keep",
     },
 )
 CONTAINER = "jsonl"
@@ -898,11 +899,39 @@ def write_part_block(part: dict[str, Any], path: str, media: dict[str, int], c: 
 
 
 # ------------------------------------------------------------------------------
+# Reasoning as `<think>…</think>` in front of an answer's text, and apart from it.
+
+
+# The line breaks that templates put around the block belong to it, not to the texts.
+THINK_BLOCK = re.compile(r"<think>\n?(.*?)\n?</think>\n{0,2}", re.DOTALL)
+
+
+def split_thinking(sample: dict[str, Any]) -> dict[str, Any]:
+    """The sample with the reasoning that answers begin with moved to `thinking`; an empty block just goes."""
+    turns = {key: [split_message(message) for message in sample[key]] for key in TURNS if key in sample}
+    return {**sample, **turns}
+
+
+def split_message(message: dict[str, Any]) -> dict[str, Any]:
+    """The message with its reasoning apart, if it is an assistant's and begins with a whole block."""
+    content = message["content"]
+    if message["role"] != "assistant" or "thinking" in message or not isinstance(content, str):
+        return message
+    block = THINK_BLOCK.match(content)
+    if block is None:
+        return message
+    split = {**message, "content": content[block.end() :]}
+    return {**split, "thinking": block[1]} if block[1] else split
+
+
+# ------------------------------------------------------------------------------
 # Write Amazon Nova SFT rows: the Converse layout that all of AWS's published validators accept together.
 
 
 def write_row(sample: dict[str, Any], c: Constants) -> dict[str, Any]:
     """The Nova row of one sample; raises RowError DS302 to DS306 for what one of the validators would refuse."""
+    if c.options["thinking"] == "split":
+        sample = split_thinking(sample)
     row = write_converse(sample["messages"], sample.get("tools"), c)
     turns = row["messages"]
     if len(turns) < 2 or turns[-1]["role"] != "assistant":
