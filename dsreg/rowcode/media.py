@@ -31,6 +31,8 @@ def place_media(messages: list[dict[str, Any]], media: dict[str, list[Any]], pat
 
     Raises RowError DS208 when a row has media of a kind but not as many placeholders: LlamaFactory aborts on those.
     """
+    if not media:
+        return
     kinds = "|".join(media)
     waiting = {kind: iter(sources) for kind, sources in media.items()}
     found = dict.fromkeys(media, 0)

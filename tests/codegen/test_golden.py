@@ -70,7 +70,7 @@ def test_a_simple_converter_carries_no_step_and_no_features() -> None:
 
 
 def test_options_and_tags_stand_only_where_they_are_read() -> None:
-    head = render_converter(conversion("alpaca_sft", "openai")).partition("SOURCE =")[2].partition("CONTAINER")[0]
+    head = render_converter(conversion("alpaca_sft", "pretrain")).partition("SOURCE =")[2].partition("CONTAINER")[0]
     assert "tags=" not in head
     assert "options=" not in head
     assert '"prompt": "instruction"' in head
