@@ -14,7 +14,8 @@ from pathlib import Path
 from dsreg.errors import OutputError, RegistryError
 
 STATE_DIR = ".dsreg"
-_TEMP = re.compile(r"\.dsreg-(\d+)-\d+\.tmp")
+_TEMP = re.compile(r"\.dsreg-(\d+)-([0-9a-f]+)\.tmp")
+_SELF = os.urandom(4).hex()  # tells this process from an earlier one of the same number, as containers have
 _serial = itertools.count()
 _CONTEXT = 3
 _DIFF_LIMIT = 25_000_000  # pairs of lines; comparing more takes minutes
@@ -63,7 +64,7 @@ def atomic_write(path: Path, data: bytes) -> None:
     Raises OutputError when the file is write-protected or the system refuses.
     """
     real = Path(os.path.realpath(path))
-    temp = real.parent / f".dsreg-{os.getpid()}-{next(_serial)}.tmp"
+    temp = temp_beside(real)
     try:
         mode = _writable_mode(real)
         make_dirs(real.parent)
@@ -77,6 +78,21 @@ def atomic_write(path: Path, data: bytes) -> None:
         _sync_dir(real.parent)
     except OSError as error:
         raise output_error(error, path) from error
+
+
+def temp_beside(path: Path) -> Path:
+    """A name for a temporary file in the folder of another, by which `clean_leftovers` knows it."""
+    return path.parent / f".dsreg-{os.getpid()}-{_SELF}{next(_serial):x}.tmp"
+
+
+def open_temp(path: Path) -> int:
+    """Create a temporary file and return its descriptor, locked as long as it is open: so it is known to be in use."""
+    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0), 0o666)
+    with suppress(ImportError, OSError):  # Windows, and file systems without locks: the process's number must do
+        import fcntl
+
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    return descriptor
 
 
 def move(old: Path, new: Path) -> None:
@@ -121,8 +137,7 @@ def _writable_mode(path: Path) -> int | None:
 
 def _write_synced(path: Path, data: bytes, mode: int | None) -> None:
     """Write a new file through to the disk."""
-    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666)
-    with os.fdopen(descriptor, "wb") as file:
+    with os.fdopen(open_temp(path), "wb") as file:
         file.write(data)
         file.flush()
         if mode is not None:
@@ -145,20 +160,37 @@ def clean_leftovers(*folders: Path) -> list[Path]:
     """Remove temporary files that killed processes left in these folders; return what was removed."""
     removed = []
     for folder in folders:
-        if not folder.is_dir():
-            continue
-        for path in folder.iterdir():
-            match = _TEMP.fullmatch(path.name)
-            if match and not _alive(int(match[1])):
-                with suppress(OSError):
+        with suppress(OSError):  # a folder that is not there, or that may not be listed
+            for path in folder.iterdir():
+                match = _TEMP.fullmatch(path.name)
+                if match and not _alive(int(match[1]), match[2]) and not _in_use(path):
                     path.unlink()
                     removed.append(path)
     return removed
 
 
-def _alive(pid: int) -> bool:
-    if pid == os.getpid():
+def _in_use(path: Path) -> bool:
+    """Whether a process, perhaps one of another container, still writes this file."""
+    try:
+        import fcntl
+
+        descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
+    except ImportError:
+        return False
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
         return True
+    except OSError:
+        return False
+    finally:
+        os.close(descriptor)
+    return False
+
+
+def _alive(pid: int, mark: str) -> bool:
+    if pid == os.getpid():
+        return mark.startswith(_SELF)
     try:
         os.kill(pid, 0)
     except (ProcessLookupError, OverflowError):
@@ -210,6 +242,9 @@ def state_dir(root: Path) -> Path:
     if state.is_symlink():
         raise OutputError("a symbolic link stands where dsreg keeps its state", where=str(state), hint=f"rm {state}")
     make_dirs(state)
+    for path in state.iterdir():
+        if path.is_symlink():  # a repository may bring one, to have a file outside overwritten
+            raise OutputError("a symbolic link stands where dsreg keeps its state", where=str(path), hint=f"rm {path}")
     ignore = state / ".gitignore"
     if not ignore.exists():
         atomic_write(ignore, b"*\n")

@@ -217,5 +217,6 @@ def remove(project: Root, name: str) -> Path:
     path = find_toml(project, look_up(project, name))
     if path is None:
         raise NotFoundError(f"no dataset {name!r}")
+    inside(project.root, path.parent)
     delete(path)
     return path

@@ -6,13 +6,14 @@ import gzip
 import os
 import stat
 from abc import abstractmethod
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from contextlib import ExitStack, suppress
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, BinaryIO, Protocol, cast
 
 from dsreg.errors import OutputError, UsageError
+from dsreg.files import clean_leftovers, open_temp, output_error, temp_beside
 from dsreg.rows.encode import encode
 
 if TYPE_CHECKING:
@@ -34,12 +35,20 @@ class Sink(Protocol):
 class RowWriter:
     """Takes rows within `with`; the file appears under its name when the block ends well, and never otherwise.
 
-    `rows` is how many were written. Raises OutputError for a row that the container cannot hold, and for the disk.
+    `rows` is how many were written. `ready`, when given, gets the temporary file once it is complete, before it takes
+    its name. Raises OutputError for a row that the container cannot hold, and for the disk.
     """
 
-    def __init__(self, path: Path, container: str, schema: pa.Schema | None = None) -> None:
+    def __init__(
+        self,
+        path: Path,
+        container: str,
+        schema: pa.Schema | None = None,
+        ready: Callable[[Path], None] | None = None,
+    ) -> None:
         self.path = path
         self.rows = 0
+        self._ready = ready
         self._container, self._schema = container, schema
         self._target = Path(os.path.realpath(path))  # a link stays, what it points to is replaced
         self._stack = ExitStack()
@@ -49,7 +58,7 @@ class RowWriter:
             self._open()
         except OSError as e:
             self._discard()
-            raise self._failed(e) from e
+            raise output_error(e, self.path) from e
         except BaseException:
             self._discard()
             raise
@@ -61,9 +70,9 @@ class RowWriter:
         if self._target.exists() and not self._target.is_file():
             raise OutputError("is not a regular file", where=str(self.path))
         self._target.parent.mkdir(parents=True, exist_ok=True)
-        self._temp = self._target.with_name(f".{self._target.name[:100]}.{os.urandom(4).hex()}.tmp")
-        fd = os.open(self._temp, os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0), 0o666)
-        self._file = self._stack.enter_context(os.fdopen(fd, "wb", buffering=1 << 18))
+        clean_leftovers(self._target.parent)
+        self._temp = temp_beside(self._target)
+        self._file = self._stack.enter_context(os.fdopen(open_temp(self._temp), "wb", buffering=1 << 18))
         if self._target.exists():
             os.chmod(self._temp, stat.S_IMODE(self._target.stat().st_mode))  # noqa: PTH101
         packed = self._stack.enter_context(_packer(self._target.name, self._file))
@@ -74,7 +83,7 @@ class RowWriter:
         try:
             self._sink.write(row)
         except OSError as e:
-            raise self._failed(e) from e
+            raise output_error(e, self.path) from e
         self.rows += 1
 
     def write_many(self, rows: Iterable[dict[str, Any]]) -> None:
@@ -90,7 +99,7 @@ class RowWriter:
             self._commit()
         except OSError as error:
             self._discard()
-            raise self._failed(error) from error
+            raise output_error(error, self.path) from error
         except BaseException:
             self._discard()
             raise
@@ -103,6 +112,8 @@ class RowWriter:
             os.fsync(keep)
         finally:
             os.close(keep)
+        if self._ready is not None:
+            self._ready(self._temp)
         os.replace(self._temp, self._target)  # noqa: PTH105
         with suppress(OSError):  # not every system lets a folder be opened
             fd = os.open(self._target.parent, os.O_RDONLY)
@@ -115,21 +126,21 @@ class RowWriter:
         with suppress(Exception):
             self._stack.close()
         if hasattr(self, "_temp"):
-            self._temp.unlink(missing_ok=True)
-
-    def _failed(self, e: OSError) -> OutputError:
-        return OutputError(f"cannot be written: {e.strerror or e}", where=str(self.path))
+            with suppress(OSError):
+                self._temp.unlink()
 
 
-def open_writer(path: Path, container: str, *, schema: pa.Schema | None = None) -> RowWriter:
+def open_writer(
+    path: Path, container: str, *, schema: pa.Schema | None = None, ready: Callable[[Path], None] | None = None
+) -> RowWriter:
     """Write rows as "json" (one array), "jsonl" or "parquet"; JSON is packed where the name ends in .gz or .zst.
 
     `schema` is for Parquet only, and is otherwise inferred from the first rows. An existing file is replaced
-    at the end. Raises UsageError for another container.
+    at the end; `ready` is called with the complete temporary file just before. Raises UsageError for another container.
     """
     if container not in ("json", "jsonl", "parquet"):
         raise UsageError(f"cannot write `{container}`", hint="one of json, jsonl, parquet")
-    return RowWriter(Path(path), container, schema)
+    return RowWriter(Path(path), container, schema, ready)
 
 
 def _packer(name: str, file: BinaryIO) -> BinaryIO:

@@ -48,7 +48,8 @@ def _folders(plan: Plan) -> set[Path]:
     project = plan.project
     generated = {(project.root / path).parent for path in plan.generated}
     touched = {change.path.parent for change in plan.changes}
-    return {project.root, project.registry_dir, project.data_dir, project.state} | generated | touched
+    folders = {project.root, project.registry_dir, project.data_dir, project.state} | generated | touched
+    return {folder for folder in folders if folder.resolve().is_relative_to(project.root)}
 
 
 def _write(change: Change) -> None:

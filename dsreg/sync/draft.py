@@ -60,6 +60,7 @@ def toml_change(project: Root, name: str, dataset: Dataset | None) -> Change | N
         new = None if dataset is None else new_toml(dataset)
     elif dataset is None:
         new = None
+        inside(project.root, path.parent)  # a link in the registry is deleted itself, not what it points to
     else:
         new = edited(old, dataset.to_toml(), project.shown(path))
     if new == old:

@@ -115,9 +115,9 @@ def test_places_that_cannot_be_written(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "pipe")
     for path, message in [
         (tmp_path, "is a folder"),
-        (tmp_path / "file" / "a.jsonl", "cannot be written"),
+        (tmp_path / "file" / "a.jsonl", "cannot write"),
         (tmp_path / "pipe", "not a regular file"),
-        (tmp_path / ("x" * 300), "cannot be written"),
+        (tmp_path / ("x" * 300), "cannot write"),
     ]:
         with pytest.raises(OutputError, match=message), open_writer(path, "jsonl") as writer:
             writer.write({"a": 1})
@@ -138,7 +138,7 @@ def test_an_error_of_the_disk_is_an_output_error(tmp_path: Path, monkeypatch: py
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr(os, "fsync", full)
-    with pytest.raises(OutputError, match="No space left"), open_writer(tmp_path / "a", "jsonl") as writer:
+    with pytest.raises(OutputError, match="the disk is full"), open_writer(tmp_path / "a", "jsonl") as writer:
         writer.write({"a": 1})
     assert list(tmp_path.iterdir()) == []
 
