@@ -68,6 +68,35 @@ def look(
             yield Shown(place, raw, sample, converted)
 
 
+def aligned_rows(dataset_dir: Path, name: str, stage: str, count: int | None) -> Iterator[dict[str, Any]]:
+    """The first rows of an entry as LlamaFactory's converter makes them: `i` from 0, `status`, `_prompt` and so on.
+
+    Media columns that the entry does not map are left out. Raises RegistryError or DataFileError where LlamaFactory
+    would stop before the rows, UsageError for a stage that does not exist.
+    """
+    from dsreg.errors import DataFileError, RegistryError, UsageError
+    from dsreg.llamafactory.predict import predict
+    from dsreg.llamafactory.resolve import REGISTRY_NAME
+    from dsreg.llamafactory.stage import STAGES
+
+    if stage not in STAGES:
+        raise UsageError(f"--stage {stage}: there is no such stage", hint=f"stages: {', '.join(STAGES)}")
+    prediction = predict(dataset_dir, name, stage)
+    fatal = prediction.fatal
+    if fatal is not None:
+        kind = DataFileError if fatal.where == "load" else RegistryError
+        raise kind(fatal.message, where=str(dataset_dir / REGISTRY_NAME), hint=f"dsreg check {name}")
+    for verdict in prediction:
+        if count is not None and verdict.row >= count:
+            return
+        aligned = {key: value for key, value in (verdict.aligned or {}).items() if key in _ALWAYS or value is not None}
+        why = {"why": verdict.why} if verdict.why else {}
+        yield {"dataset": name, "i": verdict.row, "status": verdict.status, **aligned, **why}
+
+
+_ALWAYS = ("_prompt", "_response", "_system", "_tools")
+
+
 def turns(sample: dict[str, Any]) -> Iterator[Turn]:
     """A sample as a conversation, from the tools that may be called to the answer that is the truth."""
     if "text" in sample:

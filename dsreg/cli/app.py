@@ -14,6 +14,7 @@ import typer
 from dsreg import __version__
 from dsreg.cli import (
     add,
+    check,
     convert,
     crash,
     export,
@@ -48,6 +49,7 @@ for command in (
     set_.set,
     rename.rename,
     remove.remove,
+    check.check,
     sync.sync,
     export.export,
     convert.convert,

@@ -17,7 +17,18 @@ def preview(
     target: Annotated[
         str | None, typer.Option("--target", metavar="FORMAT", help="Show beside each row what it becomes.")
     ] = None,
-    count: Annotated[int, typer.Option("-n", "--rows", metavar="N", min=1, help="How many rows.")] = 3,
+    as_: Annotated[
+        str | None, typer.Option("--as", metavar="llamafactory", help="Show the rows as LlamaFactory aligns them.")
+    ] = None,
+    dataset_dir: Annotated[
+        str | None, typer.Option("--dataset-dir", metavar="DIR", help="With --as: a folder with a dataset_info.json.")
+    ] = None,
+    stage: Annotated[
+        str | None, typer.Option("--stage", metavar="STAGE", help="With --as: the stage, if not what it is for.")
+    ] = None,
+    count: Annotated[
+        int | None, typer.Option("-n", "--rows", metavar="N", min=1, help="How many rows; 3, with --as --json all.")
+    ] = None,
     take: options.Take = None,
     skip: options.Skip = None,
     strip: options.Strip = None,
@@ -31,12 +42,15 @@ def preview(
     from dsreg.errors import UsageError
     from dsreg.preview import look
 
+    if as_ is not None or dataset_dir is not None or stage is not None:
+        _show_aligned(name, as_, dataset_dir, stage, count if count is not None or json else 3, json=json)
+        return
     dataset = project()[name]
     choices = choices_of(take, skip, strip, option, None)
     if target is None and (take or skip or strip or option):
         raise UsageError("--take, --skip, --strip and --option need a --target")
     conversion = dataset.conversion(target, choices) if target is not None else None
-    rows = look(dataset.source, count, conversion, shown=dataset.root.shown)
+    rows = look(dataset.source, count or 3, conversion, shown=dataset.root.shown)
     if json:
         output.data_json([row.as_json() for row in rows])
         return
@@ -62,3 +76,31 @@ def _show(row: Shown, target: str | None, *, full: bool) -> None:
             output.data(text)
     if row.problem:
         output.data(f"  {row.problem}")
+
+
+def _show_aligned(
+    name: str, as_: str | None, dataset_dir: str | None, stage: str | None, count: int | None, *, json: bool
+) -> None:
+    """Show rows as LlamaFactory's converter makes them, with its verdict of each."""
+    from pathlib import Path
+
+    from dsreg.check.stages import stage_of
+    from dsreg.cli.here import here
+    from dsreg.cli.pretty import json_lines
+    from dsreg.errors import UsageError
+    from dsreg.preview import aligned_rows
+
+    if as_ != "llamafactory":
+        raise UsageError(
+            "--dataset-dir and --stage need --as llamafactory" if as_ is None else f"--as {as_}: unknown",
+            hint="--as llamafactory",
+        )
+    folder = Path(dataset_dir).expanduser() if dataset_dir is not None else here().data_dir
+    rows = aligned_rows(folder, name, stage or stage_of(folder, name), count)
+    if json:
+        output.data_json(list(rows))
+        return
+    for row in rows:
+        output.head(f"row {row['i'] + 1}: {row['status']}")
+        for text in json_lines({key: value for key, value in row.items() if key.startswith("_")}, 2):
+            output.data(text)
