@@ -25,7 +25,7 @@ def table_of(data: Any) -> Any:
     """
     names, columns = _frame(data)
     arrays = [column_array(name, values) for name, values in zip(names, columns, strict=True)]
-    return pa.Table.from_arrays(arrays, names=_labels(names))
+    return pa.Table.from_arrays(arrays, names=labels_of(names))
 
 
 def _frame(data: Any) -> tuple[list[Any], list[list[Any]]]:
@@ -78,7 +78,7 @@ def _frame_of_columns(data: dict[str, Any]) -> tuple[list[Any], list[list[Any]]]
     return list(data), columns
 
 
-def _labels(names: list[Any]) -> list[str]:
+def labels_of(names: list[Any]) -> list[str]:
     """Column names as pandas converts them: all numbers, or all dates, are read as such."""
     labels = _number_labels(names) or _date_labels(names) or [str(name) for name in names]
     return ["text"] if labels == ["0"] and _number_labels(names) else labels

@@ -12,12 +12,14 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.json as paj
 
+from .arrayfile import table_of_array
 from .arrowcast import cast_array
 from .frames import table_of
 from .opened import open_bytes, open_text
 
 CHUNK = 10 << 20  # what the builder reads at a time: the first chunk sets the types
 BLOCK = CHUNK // 32
+LARGE = 4 << 20  # arrays beyond this are not decoded all at once
 
 _TOKEN = re.compile(r'("(?:[^"\\]|\\.)*")|,(\s*)(?=[}])|(?<![\d.eE+-])(-?)0+(?=\d)', re.DOTALL)
 _SURROGATE = re.compile(r"\\u[dD][89a-fA-F]")
@@ -68,6 +70,8 @@ def _sound(table: Any, chunk: bytes) -> Any:
 
 def _read_whole(path: Path, first: Exception) -> Any:
     """The whole file as one JSON document; `first` is Arrow's complaint, told when this fails too."""
+    if path.stat().st_size > LARGE and (table := table_of_array(path, _integer)) is not None:
+        return table
     try:
         with open_text(path) as file:
             document = parse(file.read())
