@@ -116,8 +116,13 @@ class RegisteredDataset:
         Raises UsageError for an impossible conversion, TooManyRejects when rows were rejected and not `skip_invalid`.
         """
         choices = Choices(take, frozenset(skip), frozenset(strip), dict(options or {}))
+        container = {**target_options(self.root, self.entry, target), **choices.options}.get("container")
         return self.export_conversion(
-            self.conversion(target, choices), Path(path) if path else None, skip_invalid=skip_invalid, force=force
+            self.conversion(target, choices),
+            Path(path) if path else None,
+            container=container,
+            skip_invalid=skip_invalid,
+            force=force,
         )
 
     def export_conversion(
@@ -133,7 +138,6 @@ class RegisteredDataset:
 
         A descriptor that was changed by hand is kept, unless `force`.
         """
-        container = container or conversion.steps.target.options.get("container")
         output = path or self.output(conversion, container)
         if path is None:
             inside(self.root.root, output)

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from dsreg.descriptors import kept_bytes, kept_files, kept_path
 from dsreg.entry import copy_layout, copy_path, copy_task
-from dsreg.errors import DsregError, NotFoundError, RejectsError
+from dsreg.errors import DsregError, RejectsError
 from dsreg.export import TooManyRejects, export
 from dsreg.formats import find_format, templates_dir
 from dsreg.names import stem_of
@@ -58,12 +58,12 @@ def wanted_files(project: Root, name: str, dataset: Dataset) -> list[Wanted]:
 
 def wanted_descriptors(project: Root, name: str, dataset: Dataset, target: str) -> list[Wanted]:
     """The descriptors of a target that apply; where that cannot be told now, those that are there stay wanted."""
+    listed: list[str] = []
     try:
         listed = find_format(target, project.root).manifest.descriptors
-        files = kept_files(target_conversion(project, name, dataset, target)) if listed else []
-    except NotFoundError:
-        return []  # the converter says so
-    except DsregError:
+        container = container_option(project, dataset, target)
+        files = kept_files(target_conversion(project, name, dataset, target), container) if listed else []
+    except DsregError:  # the converter says it too
         files = [file for file in listed if (project.root / kept_path(name, target, file)).exists()]
     key = descriptor_key(project, dataset, target) if files else ""
     return [
@@ -78,7 +78,14 @@ def wanted_descriptors(project: Root, name: str, dataset: Dataset, target: str) 
 
 def descriptor_bytes(project: Root, name: str, dataset: Dataset, target: str, file: str) -> bytes:
     """A descriptor of a target's export at its usual place."""
-    return kept_bytes(target_conversion(project, name, dataset, target), file)
+    container = container_option(project, dataset, target)
+    return kept_bytes(target_conversion(project, name, dataset, target), container, file)
+
+
+def container_option(project: Root, dataset: Dataset, target: str) -> str | None:
+    """The container that the registry says for a target; None for the target's own."""
+    container = target_options(project, dataset, target).get("container")
+    return None if container is None else str(container)
 
 
 def descriptor_key(project: Root, dataset: Dataset, target: str) -> str:

@@ -15,7 +15,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Callable
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 from typing import NamedTuple
 
 from dsreg.descriptors.consumers import CONSUMERS
@@ -101,22 +101,24 @@ def kept_path(name: str, target: str, file: str) -> str:
     return f"descriptors/{stem_of(name)}_to_{stem_of(target)}/{file}"
 
 
-def kept_files(conversion: Conversion) -> list[str]:
-    """The descriptors that `sync` keeps for a conversion: those that apply whatever its rows turn out to have."""
-    facts = make_facts(conversion, data_place(conversion), possible_columns(conversion), set())
+def kept_files(conversion: Conversion, container: str | None) -> list[str]:
+    """The descriptors that `sync` keeps for a conversion: those that apply whatever its rows turn out to have.
+
+    Raises UsageError for a container that does not exist.
+    """
+    facts = make_facts(conversion, data_place(conversion, container), possible_columns(conversion), set())
     return [file for file in conversion.target.manifest.descriptors if file in CONSUMERS and CONSUMERS[file](facts)]
 
 
-def kept_bytes(conversion: Conversion, file: str) -> bytes:
+def kept_bytes(conversion: Conversion, container: str | None, file: str) -> bytes:
     """The content of a descriptor that `sync` keeps; raises DataFileError and UsageError."""
-    facts = facts_ahead(conversion, data_place(conversion))
+    facts = facts_ahead(conversion, data_place(conversion, container))
     return render(file, facts) or b""  # of the files that kept_files names, none is None
 
 
-def data_place(conversion: Conversion) -> str:
+def data_place(conversion: Conversion, container: str | None) -> str:
     """The usual place of an export, seen from the descriptors that `sync` keeps."""
-    place = place_of(conversion, conversion.source.name, conversion.steps.target.options.get("container"))
-    return str(PurePosixPath("..", "..", place))
+    return f"../../{place_of(conversion, conversion.source.name, container)}"
 
 
 __all__ = [
