@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from dsreg.check.consumer import llamafactory_findings
 from dsreg.check.file import type_changes
 from dsreg.check.finding import Finding
 from dsreg.check.rows import KEPT
@@ -74,6 +75,8 @@ def check_file(
         _refuse(result, error, path, shown)
         return result
     result.findings += _on_the_whole(source, conversion, tally, result.file)
+    if source.format.manifest.for_[0] == "llamafactory":
+        result.findings += llamafactory_findings(path, source, shown)
     return result
 
 
@@ -169,11 +172,11 @@ def _on_the_whole(source: Source, conversion: Conversion | None, tally: Tally, f
     """Columns of several types, and what the format advises."""
     rows = (value for _, value in stream_rows(source) if isinstance(value, dict))
     mapped = set(source.constants.columns.values())
-    for text in type_changes(rows):
-        name = text.split("'")[1] if "'" in text else ""
-        if name not in mapped:
+    advice_given = list(advise(conversion, tally)) if conversion is not None and tally.written else []
+    told = " ".join(advice.message for advice in advice_given)
+    for name, text in type_changes(rows):
+        if name not in mapped and f"`{name}`" not in told:
             consequence = "loaders that go through Arrow fail on it"
             yield Finding("DS148", "note", text, file, None, None, "", consequence, "write one type in a column")
-    if conversion is not None:
-        for advice in advise(conversion, tally):
-            yield Finding(advice.code, "warning", advice.message, file, None, None, "", "", advice.hint)
+    for advice in advice_given:
+        yield Finding(advice.code, "warning", advice.message, file, None, None, "", "", advice.hint)

@@ -56,7 +56,10 @@ FURTHER = [
     Code("DS217", "error", "A message has a key that the format does not have.", _READ),
     Code("DS290", "note", "Rows are exact copies of others, as LlamaFactory sees them.", "they count more than once"),
     Code("DS291", "warning", "Answers are empty or blank.", "the model learns to say nothing"),
-    Code("DS295", "warning", "Media files are not in media_dir.", "their paths are used as they are"),
+    Code("DS295", "warning", "Media files are not in media_dir but elsewhere.", "their paths are used as they are"),
+    Code(
+        "DS296", "warning", "A row has a system column and begins with another system turn.", "the column is not used"
+    ),
     Code("DS301", "error", "The row uses a feature that the target cannot hold.", _WRITE, "tools in an Alpaca file"),
     Code("DS302", "error", "The order of turns is not the target's.", _WRITE),
     Code("DS303", "error", "A text is empty or blank where the target wants one.", _WRITE),

@@ -13,7 +13,7 @@ from dsreg.check import entry as entry_rules
 from dsreg.check import file as file_rules
 from dsreg.check.finding import Finding, run_rules
 from dsreg.check.hints import Words
-from dsreg.check.locate import locate
+from dsreg.check.locate import Spot, locate
 from dsreg.check.media import misplaced_media
 from dsreg.check.overview import Overview
 from dsreg.check.rows import RowReasons, RowScene, row_findings
@@ -21,6 +21,7 @@ from dsreg.check.stages import count_stages, fitting, purpose
 from dsreg.llamafactory.outcome import Note, Stop
 from dsreg.llamafactory.predict import Prediction, predict
 from dsreg.llamafactory.reasons import REASONS
+from dsreg.llamafactory.resolve import Entry
 from dsreg.llamafactory.sources import find_source
 
 Place = Callable[[tuple[str, ...]], tuple[str, int | None]]
@@ -105,7 +106,8 @@ def _dataset_findings(subject: Subject, prediction: Prediction, reasons: RowReas
     """What stops the run before or beside the rows, and what is to be noted about loading."""
     found = [_note(subject, note) for note in prediction.notes]
     fatal = prediction.fatal
-    if fatal is None or reasons.counts[fatal.reason]:
+    # what is wrong with the registry file as a whole is said of the file
+    if fatal is None or reasons.counts[fatal.reason] or fatal.reason == "registry_unreadable":
         return found
     rule, hint = REASONS[fatal.reason], DATASET_HINTS.get(fatal.reason, "")
     message = fatal.message if fatal.reason not in _PLAIN else rule.explain.rstrip(".")
@@ -194,7 +196,9 @@ def _data_findings(subject: Subject, prediction: Prediction, reasons: RowReasons
             effect = REASONS["file_content"].effect
             found.append(Finding("DS125", "error", message, subject.shown(path), line, row, inside, effect, hint))
     plain = entry.split == "train" and entry.num_samples is None and entry.load_from == "file"
-    spots = locate(files, reasons.rows()) if plain else {}
+    conflicts, first = file_rules.two_systems(view)
+    spots = locate(files, {*reasons.rows(), *first}) if plain else {}
+    found += [_two_systems(subject, entry, spots.get(row), row, conflicts) for row in first]
     if reasons.counts["media_missing"] and plain:
         told, count = reasons.first["media_missing"], reasons.counts["media_missing"]
         for hit in misplaced_media(told, spots, subject.dataset_dir, files[0] if files else None, count):
@@ -203,6 +207,13 @@ def _data_findings(subject: Subject, prediction: Prediction, reasons: RowReasons
             found.append(Finding("DS295", "warning", hit.message, shown_file, line, None, "", effect, hit.hint, count))
     scene = RowScene(entry, subject.words, subject.place, spots, subject.shown, view.columns)
     return found + row_findings(reasons, scene)
+
+
+def _two_systems(subject: Subject, entry: Entry, spot: Spot | None, row: int, count: int) -> Finding:
+    message = f"the row has `{entry.system}` and begins with another system turn"
+    file, line = (subject.shown(spot.file), spot.line) if spot is not None else (_data_place(subject), None)
+    effect, hint = "LlamaFactory uses the turn, the column is lost", "keep one of them, or join them"
+    return Finding("DS296", "warning", message, file, line, row + 1, str(entry.system), effect, hint, count)
 
 
 def _whole_findings(subject: Subject, result: Result, reasons: RowReasons) -> list[Finding]:

@@ -142,6 +142,24 @@ def foreign_roles(view: FileView) -> Iterator[Hit]:
     yield Hit(message, ("tags",), view.words.tags(tags) if tags != given else "rename the odd roles in the data")
 
 
+def two_systems(view: FileView) -> tuple[int, list[int]]:
+    """How many rows have a system column and begin with a system turn that says something else; the first of them.
+
+    LlamaFactory uses the turn (data/converter.py:150-156).
+    """
+    entry = view.entry
+    if not (entry.system and entry.system_tag) or entry.formatting not in ("sharegpt", "openai"):
+        return 0, []
+    count, first = 0, list[int]()
+    for number, row in enumerate(view.rows()):
+        turns = _turns(row, entry)
+        opening = turns[0] if turns and turns[0].get(entry.role_tag) == entry.system_tag else {}
+        if opening and row.get(entry.system) not in (None, "", opening.get(entry.content_tag)):
+            count += 1
+            first += [number] if len(first) < 3 else []
+    return count, first
+
+
 def _turns(row: dict[str, Any], entry: Entry) -> list[Any]:
     turns = row.get(entry.messages) if isinstance(entry.messages, str) else None
     return turns if isinstance(turns, list) and turns and all(isinstance(turn, dict) for turn in turns) else []
@@ -195,13 +213,12 @@ def detected(head: list[dict[str, Any]]) -> Any:
 def mixed_types(view: FileView) -> Iterator[Hit]:
     """A column holds values of several JSON types, which Arrow cannot hold in one column."""
     if view.fatal in ("type_change", "schema_lock"):
-        yield from (
-            Hit(text, (), "write one type; free objects as their JSON text") for text in type_changes(view.rows())
-        )
+        for _, text in type_changes(view.rows()):
+            yield Hit(text, (), "write one type; free objects as their JSON text")
 
 
-def type_changes(rows: Iterator[dict[str, Any]]) -> Iterator[str]:
-    """A sentence for each column of several JSON types, with the first row of each."""
+def type_changes(rows: Iterator[dict[str, Any]]) -> Iterator[tuple[str, str]]:
+    """A name and a sentence for each column of several JSON types, with the first row of each."""
     seen: dict[str, dict[str, int]] = {}
     for number, row in enumerate(rows, 1):
         for key, value in row.items():
@@ -209,7 +226,7 @@ def type_changes(rows: Iterator[dict[str, Any]]) -> Iterator[str]:
                 seen.setdefault(key, {}).setdefault(_type(value), number)
     for key, types in seen.items():
         if len(types) > 1:
-            yield f"column {key!r} holds " + ", ".join(f"{kind} (row {row:,})" for kind, row in types.items())
+            yield key, f"column {key!r} holds " + ", ".join(f"{kind} (row {row:,})" for kind, row in types.items())
 
 
 def _type(value: Any) -> str:

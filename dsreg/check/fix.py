@@ -186,9 +186,9 @@ def _seen_tags(raw: dict[str, Any], rows: list[dict[str, Any]]) -> dict[str, str
     from dsreg.detect.turns import read_shape
 
     columns = raw.get("columns")
-    column = columns.get("messages") if isinstance(columns, dict) else "conversations"
-    lists = [(i, turns) for i, row in enumerate(rows, 1) if isinstance(turns := row.get(column or ""), list) and turns]
-    lists = [(i, turns) for i, turns in lists if all(isinstance(turn, dict) for turn in turns)]
+    column = str(columns.get("messages", "")) if isinstance(columns, dict) else "conversations"
+    found = [(i, row.get(column)) for i, row in enumerate(rows, 1)]
+    lists = [(i, turns) for i, turns in found if isinstance(turns, list) and turns and all(map(_is_dict, turns))]
     shape = read_shape(lists) if lists else None
     if shape is None or (shape.role_key, shape.content_key) == ("from", "value"):
         return {}
@@ -208,7 +208,7 @@ def _set_ranking(raw: dict[str, Any], rows: list[dict[str, Any]]) -> Iterator[st
     columns = raw.get("columns")
     if value or not isinstance(columns, dict) or columns.get("kto_tag"):
         return
-    chosen, rejected = columns.get("chosen"), columns.get("rejected")
+    chosen, rejected = str(columns.get("chosen", "")), str(columns.get("rejected", ""))
     kind: type = str if raw.get("formatting", "alpaca") == "alpaca" else dict
     paired = [isinstance(row.get(chosen), kind) and isinstance(row.get(rejected), kind) for row in rows]
     if chosen and rejected and paired and all(paired):
@@ -233,3 +233,7 @@ def _pop(raw: dict[str, Any], path: tuple[str, ...]) -> None:
 def _put(raw: dict[str, Any], path: tuple[str, ...], value: Any) -> None:
     table = raw if len(path) == 1 else raw.setdefault(path[0], {})
     table[path[-1]] = value
+
+
+def _is_dict(value: Any) -> bool:
+    return isinstance(value, dict)

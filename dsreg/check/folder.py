@@ -11,7 +11,7 @@ from dsreg.check.dataset import Result, Subject, check_entry
 from dsreg.check.finding import Finding
 from dsreg.check.hints import Words
 from dsreg.check.registry_file import STOP, RegistryFile, open_registry_file, who_is
-from dsreg.check.targets import target_findings
+from dsreg.check.targets import target_findings, unsaid
 from dsreg.errors import RegistryError
 from dsreg.llamafactory.predict import predict
 from dsreg.runner import Choices, Conversion, make_conversion
@@ -30,14 +30,16 @@ def check_folder(
 ) -> Iterator[Result]:
     """Check the named entries, or all; what is wrong with the file as a whole comes with the first."""
     registry = open_registry_file(dataset_dir / "dataset_info.json", shown(dataset_dir / "dataset_info.json"))
-    chosen = list(names) if names else registry.names
+    asked_for = list(names or ())
+    chosen = asked_for or registry.names
     of_file = registry.findings
     if not chosen and of_file:
         yield Result("", stage or "sft", _fatal(of_file), findings=of_file)
     for asked in chosen:
         result = _check(registry, asked, dataset_dir, stage, shown, verdicts=verdicts, duplicates=duplicates)
         for target in targets:
-            result.findings += _target(registry, asked.strip(), dataset_dir, target, choices, shown)
+            found = _target(registry, asked.strip(), dataset_dir, target, choices, shown, asked=bool(asked_for))
+            result.findings += unsaid(found, result.findings)
         result.findings[:0] = of_file
         of_file = []
         yield result
@@ -86,6 +88,8 @@ def _target(
     target: str,
     choices: Choices | None,
     shown: Callable[[Any], str],
+    *,
+    asked: bool,
 ) -> Iterator[Finding]:
     raw = registry.entries.get(name)
     if not isinstance(raw, dict):
@@ -104,4 +108,4 @@ def _target(
         root = Root(dataset_dir, dataset_dir, dataset_dir / "registry", Settings())
         return make_conversion(source_of(root, name, dataset), find_format(target), choices)
 
-    yield from target_findings(target, make, shown)
+    yield from target_findings(target, make, shown, registry.shown, asked=asked)

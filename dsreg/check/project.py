@@ -14,7 +14,7 @@ from dsreg.check.finding import Finding
 from dsreg.check.hints import Words
 from dsreg.check.places import TomlPlaces
 from dsreg.check.registry_file import open_registry_file
-from dsreg.check.targets import reject_finding, target_findings
+from dsreg.check.targets import reject_finding, target_findings, unsaid
 from dsreg.entry import entry_of
 from dsreg.errors import DsregError, RegistryError
 from dsreg.jsonedit import same_json
@@ -44,10 +44,15 @@ def check_project(
     """
     loaded = load_all(root)
     known = sorted([*loaded.datasets, *loaded.problems])
-    chosen = [name if name in known else look_up(root, name) for name in names] if names else known
+    asked = bool(names)
+    chosen = [name if name in known else look_up(root, name) for name in names or known]
     info = open_registry_file(root.info_path, root.shown(root.info_path)) if root.info_path.exists() else None
     general = list(info.findings) if info is not None else []
     general += [_notice(notice) for notice in loaded.notices]
+    if known and not (info is not None and info.entries) and not general:
+        where = root.shown(root.info_path)
+        message = "holds no entry of this registry" if info is not None else "is not there yet"
+        general.append(Finding("DS167", "error", message, where, hint="dsreg sync", consequence=_UNSELECTABLE))
     for name in chosen:
         if name in loaded.problems:
             result = Result(name, stage or "sft", findings=[_problem(loaded.problems[name])])
@@ -56,7 +61,7 @@ def check_project(
             run = _Run(root, name, loaded.datasets[name], entries, shown)
             result = run.check(stage, verdicts=verdicts, duplicates=duplicates)
             for target in targets:
-                result.findings += run.target(target, choices)
+                result.findings += unsaid(run.target(target, choices, asked=asked), result.findings)
             result.findings = [finding for finding in result.findings if not _ignored(root, run.dataset, finding)]
         result.findings[:0] = general
         general = []
@@ -91,6 +96,9 @@ def _split(where: str) -> tuple[str, int | None]:
     return file, int(numbers[0]) if numbers and numbers[0].isdigit() else None
 
 
+_UNSELECTABLE = "LlamaFactory cannot select it"
+
+
 class _Run:
     """The check of one registered dataset."""
 
@@ -116,6 +124,10 @@ class _Run:
             return Result(self.name, stage or "", findings=[*self._unread(), *self._source_findings()])
         entry = json.loads(json.dumps(entry))
         subject = Subject(self.name, entry, self.root.data_dir, self.place, Words(self.name, project=True), self.shown)
+        if self.dataset.llamafactory == "copy" and not (self.root.data_dir / entry["file_name"]).exists():
+            file = self.root.shown(self.root.data_dir / entry["file_name"])
+            missing = Finding("DS167", "error", "the converted copy is not there", file, hint="dsreg sync")
+            return Result(self.name, stage or "", findings=[missing, *self._source_findings()])
         if self.name in self.entries and same_json(self.entries[self.name], entry):
             result = check_entry(subject, stage, verdicts=verdicts, duplicates=duplicates)
         else:
@@ -135,6 +147,8 @@ class _Run:
             Path(folder, "dataset_info.json").write_text(json.dumps({self.name: raw}), "utf-8")
             drifted = replace(subject, predict_dir=Path(folder))
             result = check_entry(drifted, stage, verdicts=verdicts, duplicates=duplicates)
+        if not self.entries:
+            return result  # said once of the whole file
         what = "says something else" if self.name in self.entries else f"has no entry {self.name!r}"
         file = self.root.shown(self.root.info_path)
         effect = "LlamaFactory reads what stands there"
@@ -142,7 +156,7 @@ class _Run:
             0,
             Finding("DS167", "error", f"{what} than the registry", file, None, None, "", effect, "dsreg sync")
             if self.name in self.entries
-            else Finding("DS167", "error", what, file, None, None, "", "LlamaFactory cannot select it", "dsreg sync"),
+            else Finding("DS167", "error", what, file, None, None, "", _UNSELECTABLE, "dsreg sync"),
         )
         return result
 
@@ -181,14 +195,14 @@ class _Run:
         for reject in rejects:
             yield reject_finding(reject, self.shown, "", f"this is no row of {self.dataset.format}", count)
 
-    def target(self, target: str, choices: Choices | None) -> Iterator[Finding]:
+    def target(self, target: str, choices: Choices | None, *, asked: bool) -> Iterator[Finding]:
         """What an export to a target would say."""
         from dsreg.api import RegisteredDataset
 
         def make() -> Conversion:
             return RegisteredDataset(self.root, self.name, self.dataset).conversion(target, choices)
 
-        yield from target_findings(target, make, self.shown)
+        yield from target_findings(target, make, self.shown, self.places.file, asked=asked)
 
 
 def _said_already(finding: Finding) -> bool:

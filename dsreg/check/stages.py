@@ -50,8 +50,9 @@ def fitting(raw: dict[str, Any], counts: Counter[str]) -> list[str]:
     """The stages that keep as many rows as any other, pretraining only for entries that map nothing but text."""
     open_to = [stage for stage in STAGES if allows(raw.get("ranking", False), stage)]
     most = max((counts[stage] for stage in open_to if stage not in ("pt", "ppo")), default=0)
+    text_only = purpose(raw) == "pt"
     return [
         stage
         for stage in open_to
-        if (stage == "pt" and purpose(raw) == "pt") or (counts[stage] and counts[stage] >= most)
+        if (stage == "pt" and text_only) or (counts[stage] and counts[stage] >= most and (most or text_only))
     ]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -13,17 +13,25 @@ from dsreg.export import advise
 from dsreg.rowcode.errors import RowError
 from dsreg.runner import Conversion, Reject, Tally, run
 
+OF_NO_TARGET = ("DS406",)
+"""Advice that is only worth a note."""
 
-def target_findings(target: str, make: Callable[[], Conversion], shown: Callable[[Any], str]) -> Iterator[Finding]:
-    """What an export to a target would say: that it is impossible, each reject, each advisory."""
+
+def target_findings(
+    target: str, make: Callable[[], Conversion], shown: Callable[[Any], str], file: str, *, asked: bool
+) -> Iterator[Finding]:
+    """What an export to a target would say: that it is impossible, each reject, each advisory.
+
+    `file` is where the dataset is registered; where it was not `asked` for by name, not to fit is only a note.
+    """
     refused = f"dsreg export --target {target} refuses"
     try:
         conversion = make()
     except DsregError as error:
-        file, line = _place(error.where)
-        yield Finding(
-            "DS320", "error", f"{target}: {error.message}", file, line, None, "", f"{refused} the dataset", error.hint
-        )
+        place, line = _place(error.where) if error.where else (file, None)
+        effect = f"{refused} the dataset" if asked else "an export of all datasets leaves it out"
+        severity: Severity = "error" if asked else "note"
+        yield Finding("DS320", severity, f"{target}: {error.message}", place, line, None, "", effect, error.hint)
         return
     rejects: list[Reject] = []
 
@@ -38,10 +46,9 @@ def target_findings(target: str, make: Callable[[], Conversion], shown: Callable
         yield Finding(error.code, "error", f"{target}: {error.message}", file, None, None, "", f"{refused} the file")
         return
     except DsregError as error:
-        file, line = _place(error.where)
-        yield Finding(
-            "DS321", "error", f"{target}: {error.message}", file, line, None, "", f"{refused} the file", error.hint
-        )
+        place, line = _place(error.where)
+        message = f"{target}: {error.message}"
+        yield Finding("DS321", "error", message, place, line, None, "", f"{refused} the file", error.hint)
         return
     for reject in rejects:
         yield reject_finding(reject, shown, f"{target}: ", f"{refused} the row", tally.rejected[reject.code])
@@ -66,6 +73,15 @@ def reject_finding(
     )
 
 
+def unsaid(found: Iterable[Finding], said: list[Finding]) -> list[Finding]:
+    """The findings but those on pairs and labels that were told of the dataset already."""
+    told = {finding.code for finding in said if finding.code in _OF_PAIRS}
+    return [finding for finding in found if finding.code not in told]
+
+
+_OF_PAIRS = ("DS405", "DS406", "DS407")
+
+
 def _on_the_whole(target: str, conversion: Conversion, tally: Tally, shown: Callable[[Any], str]) -> Iterator[Finding]:
     """Advisories, columns without a place, and a target that would get no row."""
     files = conversion.source.files
@@ -77,9 +93,10 @@ def _on_the_whole(target: str, conversion: Conversion, tally: Tally, shown: Call
     if tally.read and not tally.written:
         message = f"{target}: none of {tally.read:,} rows can be written"
         yield Finding("DS323", "error", message, file, None, None, "", "the export would be empty")
-    for advice in advise(conversion, tally):
+    for advice in advise(conversion, tally) if tally.written else ():
         message = f"{target}: {advice.message}" if not advice.message.startswith(target) else advice.message
-        yield Finding(advice.code, "warning", message, file, None, None, "", "", advice.hint)
+        severity: Severity = "note" if advice.code in OF_NO_TARGET else "warning"
+        yield Finding(advice.code, severity, message, file, None, None, "", "", advice.hint)
 
 
 def _place(where: str) -> tuple[str, int | None]:
