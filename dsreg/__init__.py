@@ -15,8 +15,8 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from dsreg.api import Project, RegisteredDataset, convert, file_source, formats
-    from dsreg.detect import Detection, detect
+    from dsreg.api import Project, RegisteredDataset, convert, file_source, known_formats
+    from dsreg.detection import Detection, detect
     from dsreg.errors import DsregError
     from dsreg.export import Report
     from dsreg.rowcode.errors import RowError
@@ -29,9 +29,9 @@ _PLACES = {
     "RegisteredDataset": "dsreg.api",
     "convert": "dsreg.api",
     "file_source": "dsreg.api",
-    "formats": "dsreg.api",
-    "Detection": "dsreg.detect",
-    "detect": "dsreg.detect",
+    "known_formats": "dsreg.api",
+    "Detection": "dsreg.detection",
+    "detect": "dsreg.detection",
     "DsregError": "dsreg.errors",
     "Report": "dsreg.export",
     "RowError": "dsreg.rowcode.errors",
@@ -48,7 +48,7 @@ __all__ = [
     "convert",
     "detect",
     "file_source",
-    "formats",
+    "known_formats",
     "open_rows",
 ]
 

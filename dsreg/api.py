@@ -8,11 +8,11 @@ from itertools import chain, islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from dsreg.descriptors import write_descriptors
-from dsreg.detect import Detection, detect
-from dsreg.export import Report, export, place_of
+from dsreg.descriptors import descriptor_places, write_descriptors
+from dsreg.detection import Detection, detect
+from dsreg.export import Report, export, place_of, rejects_place
 from dsreg.formats import Format, find_format
-from dsreg.lock import record_exports, wrote_export
+from dsreg.lock import note_export, record_exports, wrote_export
 from dsreg.project import Root, find_root, inside, open_project
 from dsreg.registered import PEEK_ROWS, peek, source_of, target_options
 from dsreg.registry import load, look_up, names
@@ -140,11 +140,19 @@ class RegisteredDataset:
         """
         output = path or self.output(conversion, container)
         if path is None:
-            inside(self.root.root, output)
-        ours = force or wrote_export(self.root, output)
-        report = export(conversion, output, container=container, skip_invalid=skip_invalid, ours=ours)
+            for place in (output, rejects_place(output), *descriptor_places(conversion.target, output)):
+                inside(self.root.root, place)
+        ours, note = partial(wrote_export, self.root), partial(note_export, self.root)
+        report = export(
+            conversion,
+            output,
+            container=container,
+            skip_invalid=skip_invalid,
+            ours=force or ours(output),
+            ready=partial(note, output),
+        )
         record_exports(self.root, {output: (self.name, conversion.target.id)})
-        written = write_descriptors(conversion, output, ours=partial(wrote_export, self.root), force=force)
+        written = write_descriptors(conversion, output, ours=ours, note=note, force=force)
         if written.made:
             record_exports(self.root, dict.fromkeys(written.made, (self.name, conversion.target.id)))
         report.descriptors = written.made
@@ -229,11 +237,11 @@ def file_source(
     return source_from(found, path.stem, files, options), found
 
 
-def formats() -> dict[str, Format]:
+def known_formats() -> dict[str, Format]:
     """All built-in formats by id."""
     from dsreg.formats import built_in
 
-    return built_in()
+    return dict(built_in())
 
 
-__all__ = ["Project", "RegisteredDataset", "convert", "detect", "file_source", "formats", "open_rows"]
+__all__ = ["Project", "RegisteredDataset", "convert", "detect", "file_source", "known_formats", "open_rows"]

@@ -16,7 +16,7 @@ LAYERS = [
     {"errors", "rowcode", "notes"},
     {"tasks", "manifest", "model", "names", "advice"},
     {"files", "jsonedit", "tomledit", "formats", "rows", "project", "parquet_schema", "llamafactory"},
-    {"info", "entry", "lock", "registry", "source", "uses", "text_template", "detect"},
+    {"info", "entry", "lock", "registry", "source", "uses", "text_template", "detection"},
     {"registered", "runner", "codegen"},
     {"export", "fast"},
     {"descriptors"},

@@ -11,7 +11,7 @@ from typing import Any
 
 from dsreg.add.find import file_name_of, find_source
 from dsreg.add.options import place_options
-from dsreg.detect import Detection, detect
+from dsreg.detection import Detection, detect
 from dsreg.entry import FORMATTING
 from dsreg.errors import DataFileError, DsregError, UsageError
 from dsreg.formats import all_formats, find_format

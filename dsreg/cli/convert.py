@@ -16,7 +16,7 @@ import typer
 from dsreg.cli import options, output
 
 if TYPE_CHECKING:
-    from dsreg.detect import Detection
+    from dsreg.detection import Detection
     from dsreg.export import Report
     from dsreg.project import Root
     from dsreg.runner import Conversion
@@ -83,7 +83,7 @@ def _detected(
     path: Path, root: Root | None, asked: dict[str, Any], options: dict[str, Any]
 ) -> tuple[Detection, Source]:
     """What a file is, the project's own formats among the choices, and the source that it makes."""
-    from dsreg.detect import detect
+    from dsreg.detection import detect
     from dsreg.formats import all_formats
     from dsreg.registered import peek
     from dsreg.rows import data_files

@@ -8,8 +8,8 @@ from typing import Any
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dsreg.detect import Detection, detect
-from dsreg.detect.names import GROUPS
+from dsreg.detection import Detection, detect
+from dsreg.detection.names import GROUPS
 from dsreg.errors import UsageError
 from dsreg.formats import built_in
 from dsreg.source import CHAT_TAGS, make_source

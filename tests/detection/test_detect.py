@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from dsreg.detect import Detection, detect
+from dsreg.detection import Detection, detect
 from dsreg.formats import built_in
 from dsreg.rowcode.turns import TURN_TAGS
 from dsreg.source import CHAT_TAGS

@@ -6,10 +6,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from dsreg.detect.choose import Asked, Choice, asks, check_asked, choices, columns_of_task
-from dsreg.detect.columns import find_columns, rivals
-from dsreg.detect.look import Look, quoted
-from dsreg.detect.reasons import (
+from dsreg.detection.choose import Asked, Choice, asks, check_asked, choices, columns_of_task
+from dsreg.detection.columns import find_columns, rivals
+from dsreg.detection.look import Look, quoted
+from dsreg.detection.reasons import (
     column_reasons,
     copy_reason,
     other_reasons,
@@ -18,7 +18,7 @@ from dsreg.detect.reasons import (
     task_reasons,
     unreadable,
 )
-from dsreg.detect.refuse import (
+from dsreg.detection.refuse import (
     CHAT_COLUMNS,
     RANKED,
     lacking,
@@ -31,8 +31,8 @@ from dsreg.detect.refuse import (
     refuse_roles,
     undecided,
 )
-from dsreg.detect.signatures import Signature
-from dsreg.detect.turns import Turns
+from dsreg.detection.signatures import Signature
+from dsreg.detection.turns import Turns
 from dsreg.errors import UsageError
 from dsreg.formats import Format, built_in, find_format
 from dsreg.source import CHAT_TAGS, EXTRAS, complete_tags

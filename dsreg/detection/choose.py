@@ -6,10 +6,10 @@ import difflib
 from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
-from dsreg.detect.columns import find_columns, fitting
-from dsreg.detect.look import Look, flag, quoted
-from dsreg.detect.refuse import lacking
-from dsreg.detect.signatures import ANY, SIGNATURES, Signature
+from dsreg.detection.columns import find_columns, fitting
+from dsreg.detection.look import Look, flag, quoted
+from dsreg.detection.refuse import lacking
+from dsreg.detection.signatures import ANY, SIGNATURES, Signature
 from dsreg.errors import UsageError
 from dsreg.formats import Format
 from dsreg.source import EXTRAS, split_columns

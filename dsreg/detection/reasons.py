@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from dsreg.detect.columns import group_of
-from dsreg.detect.look import Look, printable, quoted
-from dsreg.detect.names import GROUPS
-from dsreg.detect.turns import Turns
+from dsreg.detection.columns import group_of
+from dsreg.detection.look import Look, printable, quoted
+from dsreg.detection.names import GROUPS
+from dsreg.detection.turns import Turns
 from dsreg.formats import Format
 from dsreg.rowcode.chat import CHAT_ROLES
 from dsreg.rowcode.errors import RowError

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from dsreg.detect import Detection, detect
+from dsreg.detection import Detection, detect
 from dsreg.errors import DataFileError, UsageError
 from dsreg.formats import built_in
 from dsreg.rows import open_rows

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import NamedTuple
 
-from dsreg.detect.look import Look
-from dsreg.detect.names import GROUPS
-from dsreg.detect.turns import Turns
+from dsreg.detection.look import Look
+from dsreg.detection.names import GROUPS
+from dsreg.detection.turns import Turns
 
 ANY = "any"
 # Columns that say: this is an Alpaca row with columns of its own names.

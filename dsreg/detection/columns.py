@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from dsreg.detect.look import Look
-from dsreg.detect.names import COMMON_WORDS, DECISIVE_GROUPS, GROUP_KINDS, GROUP_OF, GROUPS
+from dsreg.detection.look import Look
+from dsreg.detection.names import COMMON_WORDS, DECISIVE_GROUPS, GROUP_KINDS, GROUP_OF, GROUPS
 from dsreg.formats import Format
 
 # The tasks that read these columns; in rows of other tasks they are left to be carried.

@@ -8,11 +8,11 @@ from collections.abc import Mapping, Sequence
 from itertools import islice
 from typing import Any
 
-from dsreg.detect.columns import find_columns
-from dsreg.detect.look import Look, flag, quoted
-from dsreg.detect.names import GROUPS
-from dsreg.detect.reasons import unreadable
-from dsreg.detect.turns import Turns, read_shape
+from dsreg.detection.columns import find_columns
+from dsreg.detection.look import Look, flag, quoted
+from dsreg.detection.names import GROUPS
+from dsreg.detection.reasons import unreadable
+from dsreg.detection.turns import Turns, read_shape
 from dsreg.errors import UsageError
 from dsreg.formats import Format
 

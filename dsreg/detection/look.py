@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from dsreg.detect.turns import Turns, read_shape
+from dsreg.detection.turns import Turns, read_shape
 
 EMPTY = frozenset({"null", "empty list"})
 SHOWN = 20

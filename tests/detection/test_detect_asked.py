@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from dsreg.detect import detect
+from dsreg.detection import detect
 from dsreg.errors import NotFoundError, UsageError
 from dsreg.source import CHAT_TAGS
 

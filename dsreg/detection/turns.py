@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from dsreg.detect.names import CONTENT_KEYS, CONVERSE_BLOCKS, KEY_PAIRS, ROLE_KEYS, ROLE_TAGS, ROLES
+from dsreg.detection.names import CONTENT_KEYS, CONVERSE_BLOCKS, KEY_PAIRS, ROLE_KEYS, ROLE_TAGS, ROLES
 
 CHAT_VALUES = {
     "role_tag": ("role",),
