@@ -11,6 +11,7 @@ from typing import Any
 
 from dsreg.advice import advise_samples
 from dsreg.errors import OutputError, RejectsError, UsageError
+from dsreg.files import delete, make_dirs
 from dsreg.names import stem_of
 from dsreg.notes import Advice
 from dsreg.rowcode.errors import RowError
@@ -19,6 +20,8 @@ from dsreg.runner import Conversion, Reject, Tally, run
 
 SHOWN_REJECTS = 20
 """How many rejects a report carries; all of them are counted, and written with `skip_invalid`."""
+_REJECT = b'{"source":'
+"""What a file of rejects begins with."""
 SUFFIXES = {"json": ".json", "jsonl": ".jsonl", "parquet": ".parquet"}
 
 
@@ -102,6 +105,10 @@ def check_output(output: Path, sources: list[Path], *, ours: bool) -> None:
     try:
         status = output.stat()
     except FileNotFoundError:
+        if output.is_symlink() and not ours:
+            raise OutputError(
+                "is a symbolic link to a file that is not there", where=str(output), hint="--force makes that file"
+            ) from None
         return
     except OSError as error:
         raise OutputError(f"cannot write there: {error.strerror}", where=str(output)) from None
@@ -112,7 +119,34 @@ def check_output(output: Path, sources: list[Path], *, ours: bool) -> None:
     if any(source.exists() and source.samefile(output) for source in sources):
         raise OutputError("is the input itself", where=str(output), hint="choose another output with -o")
     if not ours:
-        raise OutputError("exists and was not written by dsreg", where=str(output), hint="--force overwrites it")
+        raise OutputError(
+            "exists, and dsreg has no record of having written it like this",
+            where=str(output),
+            hint="--force overwrites it",
+        )
+
+
+def rejects_place(output: Path) -> Path:
+    """Where the rejects of an export stand."""
+    return output.with_name(f"{output.name}.rejects.jsonl")
+
+
+def check_rejects(output: Path, sources: list[Path]) -> None:
+    """Refuse rejects that would destroy something: what stands at their place must be the rejects of an earlier run.
+
+    Raises OutputError.
+    """
+    path = rejects_place(output)
+    if path.is_symlink():
+        raise OutputError("the rejects go here, and it is a symbolic link", where=str(path), hint=f"rm {path}")
+    check_output(path, sources, ours=True)
+    if not path.is_file():
+        return
+    with path.open("rb") as file:
+        if file.read(len(_REJECT)) not in (b"", _REJECT):
+            raise OutputError(
+                "the rejects go here, and it is another file", where=str(path), hint="move it to another place"
+            )
 
 
 def export(
@@ -122,23 +156,26 @@ def export(
     container: str | None = None,
     skip_invalid: bool = False,
     ours: bool = False,
+    ready: Callable[[Path], None] | None = None,
     limit: int | None = None,
     on_row: Callable[[], None] | None = None,
 ) -> Report:
     """Convert a source into a file, or into nothing where `output` is None (a dry run); returns the report.
 
-    The output appears whole under its name or not at all. Raises TooManyRejects when rows were rejected and
-    `skip_invalid` is false, OutputError for a place that cannot be written, DataFileError for a source that cannot be
-    read, UsageError when the file as a whole is refused.
+    The output appears whole under its name or not at all; `ready` gets the complete file before it takes the name.
+    Raises TooManyRejects when rows were rejected and `skip_invalid` is false, OutputError for a place that cannot be
+    written, DataFileError for a source that cannot be read, UsageError when the file as a whole is refused.
     """
     source = conversion.source
     if output is not None:
         check_output(output, source.files, ours=ours)
-        output.parent.mkdir(parents=True, exist_ok=True)
+        if skip_invalid:
+            check_rejects(output, source.files)
+        make_dirs(output.parent)
     report = Report(source.name, source.files, source.format.id, conversion.target.id, output, Tally())
     report.effect = conversion.step.effect if conversion.step else ""
     with contextlib.ExitStack() as stack:
-        write = stack.enter_context(sink(conversion, output, container, limit))
+        write = stack.enter_context(sink(conversion, output, container, limit, ready))
         keep = stack.enter_context(reject_sink(report, output if skip_invalid else None))
         report.tally = run_or_refuse(conversion, write, keep, limit)
         report.advice = list(advise(conversion, report.tally))
@@ -168,15 +205,19 @@ def advise(conversion: Conversion, tally: Tally) -> Iterator[Advice]:
 
 @contextlib.contextmanager
 def sink(
-    conversion: Conversion, output: Path | None, container: str | None, limit: int | None
+    conversion: Conversion,
+    output: Path | None,
+    container: str | None,
+    limit: int | None,
+    ready: Callable[[Path], None] | None = None,
 ) -> Iterator[Callable[[Any], None]]:
-    """Where converted rows go: a file, standard output for "-", or nowhere."""
+    """Where converted rows go: a file, or nowhere."""
     if output is None:
         yield lambda _: None
         return
     kind = container_of(conversion, output, container)
     schema = surveyed_schema(conversion, limit) if kind == "parquet" else None
-    with open_writer(output, kind, schema=schema) as writer:
+    with open_writer(output, kind, schema=schema, ready=ready) as writer:
         yield writer.write
 
 
@@ -192,7 +233,7 @@ def surveyed_schema(conversion: Conversion, limit: int | None) -> Any:
 @contextlib.contextmanager
 def reject_sink(report: Report, output: Path | None) -> Iterator[Callable[[Reject], None]]:
     """Where rejects go: into the report, and into a file beside the output that disappears when there are none."""
-    path = output.with_name(f"{output.name}.rejects.jsonl") if output else None
+    path = rejects_place(output) if output else None
 
     def remember(reject: Reject) -> None:
         if len(report.rejects) < SHOWN_REJECTS:
@@ -211,4 +252,4 @@ def reject_sink(report: Report, output: Path | None) -> Iterator[Callable[[Rejec
     if report.tally.rejected:
         report.rejects_path = path
     else:
-        path.unlink(missing_ok=True)
+        delete(path)

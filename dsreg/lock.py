@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
 import stat
 import time
 from collections.abc import Iterator
@@ -25,6 +26,7 @@ from dsreg.project import INFO_FILE, LOCK_FILE, Root, inside
 _LIMIT = 256 * 1024 * 1024
 _PENDING = "pending.json"
 _CACHE = "cache.json"
+_EXPORTS = "exports.json"
 _RACY_NS = 2_000_000_000  # a file as young as this can change again within the same time stamp
 _BLOCK = 1 << 20
 
@@ -256,20 +258,56 @@ def data_record(found: tuple[str, int], rows: int | None) -> DataRecord:
     return DataRecord(sha256=found[0], size=found[1], rows=rows)
 
 
-def record_exports(project: Root, written: dict[Path, tuple[str, str]]) -> None:
-    """Note in the lock which files an export wrote, by path: the dataset and the target. Raises OutputError."""
+def note_export(project: Root, path: Path, content: Path | bytes) -> None:
+    """Note in `.dsreg/` what an export is about to write: killed before the lock says so, dsreg knows it as its own.
+
+    `content` is the complete temporary file, or the bytes. Raises OutputError.
+    """
+    digest = hashlib.sha256(content).hexdigest() if isinstance(content, bytes) else _sha256_of(content)
     with project_lock(project.root):
-        lock = read_lock(project).lock
+        _write_noted(project, {**_read_state(project, _EXPORTS), _export_key(project, path): digest})
+
+
+def record_exports(project: Root, written: dict[Path, tuple[str, str]]) -> None:
+    """Note in the lock which files an export wrote, by path: the dataset and the target. Raises OutputError.
+
+    Those outside the project stay in `.dsreg/`: the lock is shared, and paths of one machine mean nothing on another.
+    """
+    with project_lock(project.root):
+        lock, noted = read_lock(project).lock, _read_state(project, _EXPORTS)
         for path, (dataset, target) in written.items():
-            lock.exports[project.shown(path)] = ExportRecord(dataset=dataset, target=target, sha256=_sha256_of(path))
+            key = _export_key(project, path)
+            digest = noted.get(key) or _sha256_of(path)
+            if Path(key).is_absolute():
+                noted[key] = digest
+                continue
+            noted.pop(key, None)
+            lock.exports[key] = ExportRecord(dataset=dataset, target=target, sha256=str(digest))
         inside(project.root, project.lock_path)
-        atomic_write(project.lock_path, lock_bytes(lock))
+        data = lock_bytes(lock)
+        if lock.exports and data != read_regular(project.lock_path, limit=_LIMIT):
+            atomic_write(project.lock_path, data)
+        _write_noted(project, noted)
+
+
+def _export_key(project: Root, path: Path) -> str:
+    """How an export is called: from the project's root where it is inside, else by its absolute path."""
+    return project.shown(Path(os.path.realpath(path.parent)) / path.name)
+
+
+def _write_noted(project: Root, noted: dict[str, Any]) -> None:
+    state_dir(project.root)
+    atomic_write(project.state / _EXPORTS, json.dumps(noted, indent=1, sort_keys=True).encode("utf-8"))
 
 
 def wrote_export(project: Root, path: Path) -> bool:
-    """Whether an export wrote this file and nobody changed it since."""
-    record = read_lock(project).lock.exports.get(project.shown(path))
-    return record is not None and path.is_file() and _sha256_of(path) == record.sha256
+    """Whether an export wrote this file, if only to be killed right then, and nobody changed it since."""
+    if not path.is_file():
+        return False
+    key = _export_key(project, path)
+    record, noted = read_lock(project).lock.exports.get(key), _read_state(project, _EXPORTS).get(key)
+    known = {noted} | ({record.sha256} if record else set())
+    return known != {None} and _sha256_of(path) in known
 
 
 def exports_of(project: Root, name: str) -> list[str]:

@@ -146,7 +146,7 @@ def test_skip_invalid_writes_the_good_rows_and_the_rejects(tmp_path: Path) -> No
 
 def test_a_stale_rejects_file_goes_away(tmp_path: Path) -> None:
     stale = tmp_path / "out.jsonl.rejects.jsonl"
-    stale.write_text("{}\n")
+    stale.write_text('{"source":"in.jsonl","row":1}\n')
     convert(jsonl(tmp_path / "in.jsonl", [PLAIN]), "openai", "sharegpt", tmp_path / "out.jsonl", skip_invalid=True)
     assert not stale.exists()
 

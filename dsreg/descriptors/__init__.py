@@ -52,12 +52,23 @@ def descriptor_path(target: Format, output: Path, file: str) -> Path:
     return output.with_name(f"{stem}{'_' if file.endswith('.py') else '.'}{file}")
 
 
+def descriptor_places(target: Format, output: Path) -> list[Path]:
+    """Where the descriptors of an export stand, should they apply."""
+    return [descriptor_path(target, output, file) for file in target.manifest.descriptors]
+
+
 def write_descriptors(
-    conversion: Conversion, output: Path, *, ours: Callable[[Path], bool], force: bool = False
+    conversion: Conversion,
+    output: Path,
+    *,
+    ours: Callable[[Path], bool],
+    note: Callable[[Path, bytes], None] = lambda path, content: None,
+    force: bool = False,
 ) -> Written:
     """Write the descriptors of an export beside it; one that is there and not `ours` is kept, unless `force`.
 
-    A descriptor of dsreg's that no longer applies is removed. Raises OutputError and DataFileError.
+    `note` is told of each before it is written. A descriptor of dsreg's that no longer applies is removed. Raises
+    OutputError and DataFileError.
     """
     written = Written([], [])
     files = [file for file in conversion.target.manifest.descriptors if file in CONSUMERS]
@@ -73,6 +84,7 @@ def write_descriptors(
         elif there and not force and not ours(path):
             written.kept.append(path)
         else:
+            note(path, content)
             atomic_write(path, content)
             written.made.append(path)
     return written
@@ -128,6 +140,7 @@ __all__ = [
     "ascii_json",
     "data_place",
     "descriptor_path",
+    "descriptor_places",
     "kept_bytes",
     "kept_files",
     "kept_path",
