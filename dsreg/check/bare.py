@@ -76,7 +76,9 @@ def check_file(
         return result
     result.findings += _on_the_whole(source, conversion, tally, result.file)
     if source.format.manifest.for_[0] == "llamafactory":
-        result.findings += llamafactory_findings(path, source, shown)
+        refused = {finding.row for finding in result.findings}
+        found = llamafactory_findings(path, source, shown)
+        result.findings += [finding for finding in found if finding.row not in refused or not finding.row]
     return result
 
 

@@ -111,7 +111,11 @@ def _dataset_findings(subject: Subject, prediction: Prediction, reasons: RowReas
         return found
     rule, hint = REASONS[fatal.reason], DATASET_HINTS.get(fatal.reason, "")
     message = fatal.message if fatal.reason not in _PLAIN else rule.explain.rstrip(".")
-    message = message[:1].lower() + message[1:] if fatal.reason in _PLAIN else " ".join(message.split())
+    message = (
+        message[:1].lower() + message[1:]
+        if fatal.reason in _PLAIN
+        else " ".join(message.removeprefix(_LOADING).split())
+    )
     key = fatal.path.removeprefix(f"{subject.name}.") if fatal.path != subject.name else ""
     file, line = subject.place((key,) if key else ())
     if fatal.reason == "file_not_found":
@@ -121,6 +125,7 @@ def _dataset_findings(subject: Subject, prediction: Prediction, reasons: RowReas
     return found
 
 
+_LOADING = "An error occurred while generating the dataset: "
 _PLAIN = frozenset(("stage_needs_ranking", "stage_forbids_ranking", "no_source", "folder_empty", "nothing_left"))
 DATASET_HINTS = {
     "stage_needs_ranking": "--stage sft, or kto for labelled rows; preference data needs ranking and both columns",

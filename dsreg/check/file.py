@@ -118,7 +118,7 @@ def foreign_roles(view: FileView) -> Iterator[Hit]:
     """The roles or keys in the messages are not those of `tags`; shows all that occur, and the tags that fit."""
     if view.entry.formatting not in ("sharegpt", "openai") or not any(view.reasons[r] for r in _ROLE_REASONS):
         return
-    from dsreg.detect.turns import read_shape
+    from dsreg.detection.turns import read_shape
 
     dialogues = [(i, turns) for i, row in enumerate(view.rows(), 1) if (turns := _turns(row, view.entry))]
     shape = read_shape(dialogues)
@@ -202,7 +202,7 @@ def other_layout(view: FileView) -> Iterator[Hit]:
 
 def detected(head: list[dict[str, Any]]) -> Any:
     """What the rows are taken for when nothing is known of them, or None."""
-    from dsreg.detect import detect
+    from dsreg.detection import detect
 
     try:
         return detect(head)

@@ -183,7 +183,7 @@ def _complete_tags(raw: dict[str, Any], rows: list[dict[str, Any]]) -> Iterator[
 
 def _seen_tags(raw: dict[str, Any], rows: list[dict[str, Any]]) -> dict[str, str]:
     """The tags that the messages show, where these are not the defaults."""
-    from dsreg.detect.turns import read_shape
+    from dsreg.detection.turns import read_shape
 
     columns = raw.get("columns")
     column = str(columns.get("messages", "")) if isinstance(columns, dict) else "conversations"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -78,18 +79,41 @@ def severity_of(reason: str) -> Severity:
 def _finding(told: Told, count: int, scene: RowScene) -> Finding:
     rule, spot = REASONS[told.reason], scene.spots.get(told.row)
     file, line = scene.place(())
-    path, row = told.path, _number(told)
+    row = _number(told)
     if told.reason in OF_THE_ENTRY:
         group, key = _entry_key(told, scene.entry)
         file, line = scene.place((group, key) if group else (key,))
     elif spot is not None:
         file, line = scene.shown(spot.file), spot.line
+    told = told._replace(path=place_in_row(told.path, entry=scene.entry, row=spot.value if spot else None))
     message = describe(told, spot.value if spot is not None else None, scene.entry, scene.columns)
     if told.reason in OF_THE_ENTRY and count > 1:
         message += f" ({count:,} rows)"
     cause = "unknown_role" if "none of the tags" in message else told.reason
     hint = ROW_HINTS[cause](told, scene.words, scene.entry, scene.columns) if cause in ROW_HINTS else ""
-    return Finding(rule.code, severity_of(told.reason), message, file, line, row, path, rule.effect, hint, count)
+    return Finding(rule.code, severity_of(told.reason), message, file, line, row, told.path, rule.effect, hint, count)
+
+
+def place_in_row(path: str, *, entry: Entry, row: Any) -> str:
+    """The place in the row that stands at a place of the aligned row, such as `_prompt[2].content` or `_tools`."""
+    if not path.startswith("_"):
+        return path
+    name, _, rest = path[1:].partition(".")
+    at = re.fullmatch(r"prompt\[(\d+)\]", name)
+    if at is None and name not in ("prompt", "response"):
+        return str(getattr(entry, name, None) or entry.messages)
+    if entry.formatting == "alpaca":
+        column = entry.response if name == "response" else entry.prompt
+        turns = row.get(entry.history) if isinstance(row, dict) and entry.history else None
+        pairs = len(turns) if isinstance(turns, list) else 0
+        return f"{entry.history}[{int(at[1]) // 2}]" if at and int(at[1]) < 2 * pairs else str(column)
+    turns = row.get(entry.messages) if isinstance(row, dict) else None
+    if entry.formatting != "sharegpt" or not isinstance(turns, list) or not turns:
+        return str(entry.messages)
+    opening = turns[0].get(entry.role_tag) if isinstance(turns[0], dict) else None
+    number = int(at[1]) + (opening == entry.system_tag) if at else len(turns) - 1
+    key = {"content": entry.content_tag, "role": entry.role_tag}.get(rest, "")
+    return f"{entry.messages}[{number}]{f'.{key}' if key else ''}"
 
 
 def _number(told: Told) -> int | None:

@@ -55,6 +55,9 @@ def target_findings(
     yield from _on_the_whole(target, conversion, tally, shown)
 
 
+_HINTS = {"DS301": "--skip FEATURE leaves such rows out, --strip FEATURE takes it out of them where it can"}
+
+
 def reject_finding(
     reject: Reject, shown: Callable[[Any], str], prefix: str, consequence: str, count: int, severity: Severity = "error"
 ) -> Finding:
@@ -62,13 +65,13 @@ def reject_finding(
     return Finding(
         reject.code,
         severity,
-        f"{prefix}{reject.message}",
+        reject.message if reject.message.startswith(prefix.rstrip(": ") or "\0") else f"{prefix}{reject.message}",
         shown(reject.source),
         reject.line,
         reject.row,
         reject.path,
         consequence,
-        "",
+        _HINTS.get(reject.code, ""),
         count,
     )
 
