@@ -244,10 +244,8 @@ def _slice(tables: Iterator[Any], start: int, end: int) -> Iterator[Any]:
 def _sample(tables: Iterator[Any], rows: int, wanted: int, schema: Any) -> Iterator[Any]:
     """The drawn rows; a draw needs any row at any time, so the Arrow table is held whole."""
     whole = pa.concat_tables([schema.empty_table(), *tables])
-    indexes = draw(rows, wanted)
-    for at in range(0, len(indexes), ROWS_AT_ONCE):
-        for index in indexes[at : at + ROWS_AT_ONCE]:
-            yield whole.slice(index, 1)
+    for index in draw(rows, wanted):
+        yield whole.slice(index, 1)
 
 
 def _plain(table: Any) -> Any:

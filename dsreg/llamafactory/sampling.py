@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
 
-def draw(rows: int, wanted: int, seed: int = 42) -> list[int]:
+def draw(rows: int, wanted: int, seed: int = 42) -> Iterator[int]:
     """The indexes of `num_samples: wanted` over `rows` rows: a permutation, cut or filled up with random repeats.
 
     Same as `np.random.seed(seed)`, `permutation(rows)[:wanted]`, `choice(rows, missing)`.
@@ -17,7 +17,9 @@ def draw(rows: int, wanted: int, seed: int = 42) -> list[int]:
         other = _bounded(word, last)
         order[last], order[other] = order[other], order[last]
     missing = wanted - min(wanted, rows)
-    return order[:wanted] + [_bounded(word, rows - 1) for _ in range(missing)]
+    yield from order[:wanted]
+    for _ in range(missing):
+        yield _bounded(word, rows - 1)
 
 
 def _words(seed: int) -> Callable[[], int]:
