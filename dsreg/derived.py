@@ -51,7 +51,8 @@ def wanted_files(project: Root, name: str, dataset: Dataset) -> list[Wanted]:
         wanted.append(Wanted(path, lambda: copy_bytes(project, name, dataset), copy_key(project, dataset)))
     for target in dataset.targets or []:
         content = functools.partial(converter_bytes, project, name, dataset, target)
-        wanted.append(Wanted(f"converters/{stem}_to_{stem_of(target)}.py", content))
+        key = target_key(project, dataset, target)
+        wanted.append(Wanted(f"converters/{stem}_to_{stem_of(target)}.py", content, key))
         wanted += wanted_descriptors(project, name, dataset, target)
     return wanted
 
@@ -65,7 +66,7 @@ def wanted_descriptors(project: Root, name: str, dataset: Dataset, target: str) 
         files = kept_files(target_conversion(project, name, dataset, target), container) if listed else []
     except DsregError:  # the converter says it too
         files = [file for file in listed if (project.root / kept_path(name, target, file)).exists()]
-    key = descriptor_key(project, dataset, target) if files else ""
+    key = target_key(project, dataset, target) if files else ""
     return [
         Wanted(
             kept_path(name, target, file),
@@ -88,8 +89,8 @@ def container_option(project: Root, dataset: Dataset, target: str) -> str | None
     return None if container is None else str(container)
 
 
-def descriptor_key(project: Root, dataset: Dataset, target: str) -> str:
-    """A fingerprint of all that a descriptor is made from."""
+def target_key(project: Root, dataset: Dataset, target: str) -> str:
+    """A fingerprint of all that a converter and its descriptors are made from."""
     options = json.dumps(target_options(project, dataset, target), sort_keys=True, default=str)
     return hashlib.sha256(f"{copy_key(project, dataset)} {options}".encode()).hexdigest()
 
@@ -135,9 +136,9 @@ def copy_key(project: Root, dataset: Dataset) -> str:
 
 @functools.cache
 def code_fingerprint() -> str:
-    """A fingerprint of the code that rows pass through, and of the descriptors' templates."""
+    """A fingerprint of the code that rows pass through, and of all that is generated from."""
     here = Path(__file__).parent
-    folders = [templates_dir() / "formats", templates_dir() / "descriptors", here / "rowcode", here / "descriptors"]
+    folders = [templates_dir(), here / "rowcode", here / "descriptors", here / "codegen", here / "rows"]
     files = sorted(file for folder in folders for file in folder.rglob("*") if file.suffix in (".py", ".toml", ".j2"))
     digest = hashlib.sha256()
     for file in files:
@@ -149,13 +150,16 @@ def converter_bytes(project: Root, name: str, dataset: Dataset, target: str) -> 
     """The standalone script that turns a dataset into a target."""
     from dsreg.codegen import render_converter
 
-    return render_converter(target_conversion(project, name, dataset, target)).encode()
+    return render_converter(target_conversion(project, name, dataset, target, without_data=True)).encode()
 
 
-def target_conversion(project: Root, name: str, dataset: Dataset, target: str) -> Conversion:
+def target_conversion(
+    project: Root, name: str, dataset: Dataset, target: str, *, without_data: bool = False
+) -> Conversion:
     """The conversion to a target under the registry's options."""
     choices = Choices(options=target_options(project, dataset, target), take=take_of(project, dataset, target))
-    return make_conversion(source_of(project, name, dataset), find_format(target, project.root), choices)
+    source = source_of(project, name, dataset, without_data=without_data)
+    return make_conversion(source, find_format(target, project.root), choices)
 
 
 def take_of(project: Root, dataset: Dataset, target: str) -> str | None:

@@ -37,6 +37,10 @@ class DataFileError(DsregError):
     """A data file cannot be read as what it claims to be."""
 
 
+class MissingDataError(DataFileError):
+    """A registered data file is not there."""
+
+
 class OutputError(DsregError):
     """Something cannot be written where it was asked to go."""
 

@@ -7,7 +7,7 @@ from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from dsreg.errors import DataFileError, UsageError
+from dsreg.errors import MissingDataError, UsageError
 from dsreg.formats import Format, find_format
 from dsreg.rows import BadRow, data_files, open_rows
 from dsreg.source import EXTRAS, Source, columns_in, make_source
@@ -38,7 +38,7 @@ def peek(files: list[Path], count: int = PEEK_ROWS) -> list[dict[str, Any]]:
 
 
 def files_of(project: Root, name: str, dataset: Dataset) -> list[Path]:
-    """The data files of a dataset; raises UsageError for hub and cloud entries, DataFileError for missing files."""
+    """The data files of a dataset; raises UsageError for hub and cloud entries, MissingDataError where there are none."""
     if dataset.file_name is None:
         raise UsageError(
             f"{name} is not a local file, so there is nothing to convert here",
@@ -46,26 +46,48 @@ def files_of(project: Root, name: str, dataset: Dataset) -> list[Path]:
         )
     path = project.data_dir / dataset.file_name
     if not path.exists():
-        raise DataFileError("the data file does not exist", where=project.shown(path), hint=f"dsreg check {name}")
+        raise MissingDataError("the data file does not exist", where=project.shown(path), hint=f"dsreg check {name}")
     return data_files(path)
 
 
 def columns_of(format: Format, dataset: Dataset, files: list[Path]) -> dict[str, str]:
     """The columns a dataset's rows are read by.
 
-    For LlamaFactory's own layouts its rule holds: a `columns` table is complete, without one its defaults count.
+    For LlamaFactory's own layouts its rule holds: a `columns` table is complete, without one its defaults count. Other
+    formats have their default names under what is given; only where those leave the task open, the data decides.
     """
-    known = {*format.manifest.columns, *EXTRAS}
+    manifest = format.manifest
+    known = {*manifest.columns, *EXTRAS}
     given = {name: column for name, column in (dataset.columns or {}).items() if name in known}
+    if manifest.llamafactory and dataset.columns is not None:
+        return given
     if format.id in LLAMAFACTORY_COLUMNS:
-        return given if dataset.columns is not None else LLAMAFACTORY_COLUMNS[format.id]
-    return columns_in(format, peek(files), given)
+        return LLAMAFACTORY_COLUMNS[format.id]
+    if len(manifest.needs) > 1:
+        return columns_in(format, peek(files), given)
+    taken = set(given.values())
+    return {**{name: column for name, column in manifest.columns.items() if column not in taken}, **given}
 
 
-def source_of(project: Root, name: str, dataset: Dataset, options: Mapping[str, Any] | None = None) -> Source:
-    """The source of a registered dataset; raises UsageError, NotFoundError, DataFileError."""
+def source_of(
+    project: Root,
+    name: str,
+    dataset: Dataset,
+    options: Mapping[str, Any] | None = None,
+    *,
+    without_data: bool = False,
+) -> Source:
+    """The source of a registered dataset; raises UsageError, NotFoundError, DataFileError.
+
+    `without_data` makes do with what the registry says where the data file is not there.
+    """
     format = find_format(dataset.format, project.root)
-    files = files_of(project, name, dataset)
+    try:
+        files = files_of(project, name, dataset)
+    except MissingDataError:
+        if not without_data:
+            raise
+        files = []
     own = format.id in LLAMAFACTORY_COLUMNS
     return make_source(
         name,

@@ -6,7 +6,7 @@ import hashlib
 from pathlib import Path
 
 from dsreg import derived
-from dsreg.errors import DsregError, OutputError, RegistryError
+from dsreg.errors import DsregError, MissingDataError, OutputError, RegistryError
 from dsreg.files import read_regular, unified_diff
 from dsreg.lock import data_record
 from dsreg.model import SOURCE_KEYS, DataRecord, Dataset, Notice
@@ -33,7 +33,8 @@ def plan_generated(draft: Draft, name: str, dataset: Dataset) -> dict[str, str]:
         try:
             content = wanted.content()
         except DsregError as error:
-            draft.plan.problems.append(error)
+            if not isinstance(error, MissingDataError):  # a notice speaks of those, and what was made of them stays
+                draft.plan.problems.append(error)
             files |= {wanted.path: before[wanted.path]} if wanted.path in before else {}
             continue
         files[wanted.path] = hashlib.sha256(content).hexdigest()
