@@ -220,6 +220,7 @@ def project_lock(root: Path, *, timeout: float = 120) -> Iterator[None]:
     try:
         with suppress(OSError):  # only for the message above
             owner.write_text(str(os.getpid()), encoding="ascii")
+        clean_leftovers(root, state)
         yield
     finally:
         lock.release()
