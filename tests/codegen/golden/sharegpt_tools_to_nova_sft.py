@@ -187,12 +187,16 @@ def unique_object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     return found
 
 
+# Made once: `json.loads` with these makes a decoder a call.
+STRICT_JSON = json.JSONDecoder(
+    parse_constant=refuse_constant, parse_float=finite_number, object_pairs_hook=unique_object
+)
+
+
 def load_json(text: str) -> Any:
     """Decode JSON text that stands inside a row; raises ValueError for what could not be written back as it was."""
     try:
-        value = json.loads(
-            text, parse_constant=refuse_constant, parse_float=finite_number, object_pairs_hook=unique_object
-        )
+        value = STRICT_JSON.decode(text)
         if "\\u" in text:  # a lone surrogate can only come from an escape
             json.dumps(value, ensure_ascii=False).encode()
     except RecursionError:
@@ -221,13 +225,23 @@ def read_tools(row: dict[str, Any], c: Constants) -> list[Any]:
 
 def list_tools(value: Any, path: str) -> list[Any]:
     """Function definitions as a list of objects, from a list, an object, or the JSON text of either."""
+    if isinstance(value, str):
+        return tools_of_text(value, path)
     try:
-        if isinstance(value, str):
-            value = decode_json(value, path, "DS209", "the tool description") if value.strip() else []
-        else:
-            value = drop_nulls(value)
+        value = drop_nulls(value)
     except RecursionError:
         raise RowError("DS209", path, "the tool description is nested too deeply") from None
+    return checked_tools(value, path)
+
+
+@functools.lru_cache(maxsize=512)
+def tools_of_text(text: str, path: str) -> list[Any]:
+    """Function definitions from their JSON text; many rows have the same, and nothing changes what they share."""
+    return checked_tools(decode_json(text, path, "DS209", "the tool description") if text.strip() else [], path)
+
+
+def checked_tools(value: Any, path: str) -> list[Any]:
+    """The value as a list of function definitions: none for null and {}, one for an object."""
     if isinstance(value, dict):
         value = [value] if value else []
     if value is None:
@@ -388,6 +402,8 @@ def place_media(messages: list[dict[str, Any]], media: dict[str, list[Any]], pat
 
     Raises RowError DS208 when a row has media of a kind but not as many placeholders: LlamaFactory aborts on those.
     """
+    if not media:
+        return
     kinds = "|".join(media)
     waiting = {kind: iter(sources) for kind, sources in media.items()}
     found = dict.fromkeys(media, 0)
