@@ -129,7 +129,9 @@ def copy_key(project: Root, dataset: Dataset) -> str:
     """A fingerprint of all that a copy is made from: the data file as it stands, the TOML, and this code."""
     path = project.data_dir / (dataset.file_name or "")
     files = sorted(path.iterdir()) if path.is_dir() else [path]
-    stamps = [(file.name, file.stat().st_size, file.stat().st_mtime_ns) for file in files if file.exists()]
+    found = [(file.name, file.stat()) for file in files if file.exists()]
+    # also the time of the change itself: that of the content can be set back, by `cp -p` or a clock
+    stamps = [(name, stat.st_size, stat.st_mtime_ns, stat.st_ctime_ns) for name, stat in found]
     text = json.dumps([stamps, dataset.to_toml(), code_fingerprint()], sort_keys=True, default=str)
     return hashlib.sha256(text.encode()).hexdigest()
 

@@ -65,17 +65,29 @@ def run_apart(root: Path, *arguments: str, before: str = "") -> Done:
     return Done(process.returncode, out.decode(), err.decode())
 
 
-def run_forked(root: Path, *arguments: str, before: Callable[[], None] = lambda: None) -> int:
-    """Run a command in a copy of this process, which starts at once; return its exit code, negative for a signal."""
+def run_forked(
+    root: Path, *arguments: str, before: Callable[[], None] = lambda: None, said: Path | None = None
+) -> int:
+    """Run a command in a copy of this process, which starts at once; return its exit code, negative for a signal.
+
+    What it says on standard error goes to the file `said`.
+    """
+    kept = os.open(said or os.devnull, os.O_WRONLY | os.O_CREAT | os.O_TRUNC)
+    channel, back = os.pipe()
     child = os.fork()
     if not child:
         code = 70
         try:
             os.chdir(root)
             before()
-            code = run_here(*arguments).code
+            done = run_here(*arguments)
+            code = done.code
+            os.write(back, done.err.encode()[:60_000])
         finally:
             os._exit(code)
+    os.close(back)
+    with os.fdopen(channel, "rb") as heard, os.fdopen(kept, "wb") as file:
+        file.write(heard.read())
     return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
 
 
