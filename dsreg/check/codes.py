@@ -88,6 +88,7 @@ FURTHER = [
     Code("DS410", "warning", "Answers are empty, or the style does not suit the model.", _KNOW),
     Code("DS411", "warning", "Rows have different tools.", _KNOW),
     Code("DS412", "warning", "Objects are kept as JSON text.", _KNOW),
+    Code("DS413", "note", "A descriptor was not written by dsreg, or changed since.", "it is kept as it is"),
 ]
 """Codes that no rule function and no prediction stands for: of readers, writers, advisories and `sync`."""
 
@@ -162,7 +163,12 @@ _PARTS = {
 
 def page() -> str:
     """docs/codes.md."""
-    lines = ["# Codes", "", "Made from the rules; `dsreg check --explain CODE` prints one of them.", ""]
+    lines = [
+        "# Codes",
+        "",
+        "Made from the rules by `dsreg check --explain all`; `--explain CODE` prints one of them.",
+        "",
+    ]
     lines += ["`--select` and `--ignore` take codes and beginnings of codes, as does `ignore` under `[check]`"]
     lines += ["in a dataset's TOML and in dsreg.toml. Errors make `dsreg check` end with 1.", ""]
     for prefix, title in _PARTS.items():

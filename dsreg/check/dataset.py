@@ -21,7 +21,7 @@ from dsreg.check.stages import count_stages, fitting, purpose
 from dsreg.llamafactory.outcome import Note, Stop
 from dsreg.llamafactory.predict import Prediction, predict
 from dsreg.llamafactory.reasons import REASONS
-from dsreg.llamafactory.resolve import Entry
+from dsreg.llamafactory.resolve import HUB_KEYS, Entry
 from dsreg.llamafactory.sources import find_source
 
 Place = Callable[[tuple[str, ...]], tuple[str, int | None]]
@@ -104,7 +104,8 @@ def _data_place(subject: Subject) -> str:
 
 def _dataset_findings(subject: Subject, prediction: Prediction, reasons: RowReasons) -> list[Finding]:
     """What stops the run before or beside the rows, and what is to be noted about loading."""
-    found = [_note(subject, note) for note in prediction.notes]
+    # several hubs are mirrors of one dataset, which the environment chooses from
+    found = [_note(subject, note) for note in prediction.notes if note.path not in HUB_KEYS]
     fatal = prediction.fatal
     # what is wrong with the registry file as a whole is said of the file
     if fatal is None or reasons.counts[fatal.reason] or fatal.reason == "registry_unreadable":
@@ -118,6 +119,8 @@ def _dataset_findings(subject: Subject, prediction: Prediction, reasons: RowReas
     )
     key = fatal.path.removeprefix(f"{subject.name}.") if fatal.path != subject.name else ""
     file, line = subject.place((key,) if key else ())
+    if "Column() changed" in message:
+        hint = ""
     if fatal.reason == "file_not_found":
         message, hint = _not_there(subject, message)
     path = "" if fatal.where == "align" else key
@@ -142,7 +145,6 @@ DATASET_HINTS = {
     "cloud_protocol": "write s3://, gs:// or gcs:// in front",
     "num_samples_invalid": "write a whole number of at least 1",
     "config_unknown": "leave `subset` out",
-    "converter_unknown": "write alpaca, sharegpt or openai, in small letters",
     "schema_lock": "write the same keys in every row, nulls instead of missing ones, or one JSON array",
     "type_change": "write one type in each column; free objects as their JSON text",
     "rows_unlike": "spread rows with media, system prompts or tools over the file: the first 1,000 set the types",
@@ -196,7 +198,7 @@ def _data_findings(subject: Subject, prediction: Prediction, reasons: RowReasons
     view.fatal = prediction.fatal.reason if prediction.fatal is not None else ""
     file_rules.look_at_files(view)
     found = run_rules(file_rules.RULES, view, subject.place)
-    if view.fatal == "file_content":
+    if view.fatal in ("file_content", "type_change"):  # Arrow calls broken arrays a change of type
         for path, line, row, inside, message, hint in file_rules.broken_rows(view):
             effect = REASONS["file_content"].effect
             found.append(Finding("DS125", "error", message, subject.shown(path), line, row, inside, effect, hint))

@@ -156,6 +156,9 @@ _SENTENCES: dict[str, _Sentence] = {
     "unknown_role": _unknown_role,
     "pair_incomplete": _pair_incomplete,
     "media_count": _media_count,
+    "converter_unknown": lambda told, row, entry, columns: (
+        f"`formatting` is {short(entry.formatting)}, not alpaca, sharegpt or openai"
+    ),
     "media_missing": lambda told, row, entry, columns: told.why,
 }
 
@@ -192,6 +195,7 @@ def _fix_stage(told: Told, words: Words, entry: Entry, columns: list[str]) -> st
 
 
 ROW_HINTS: dict[str, Callable[[Told, Words, Entry, list[str]], str]] = {
+    "converter_unknown": _say("write alpaca, sharegpt or openai, in small letters"),
     "missing_column": _hint_column,
     "column_unset": _hint_unset,
     "response_unset": lambda told, words, entry, columns: (

@@ -18,6 +18,7 @@ from dsreg.model import closest
 _LIMIT = 256 * 1024 * 1024
 STOP = "LlamaFactory stops before training"
 _DATASET_INFO = frozenset({"features", "splits", "builder_name", "config_name", "download_size", "dataset_size"})
+_SWIFT_KEYS = frozenset({"dataset_id", "hf_dataset_id"})
 _SWIFT = frozenset({"ms_dataset_id", "hf_dataset_id", "dataset_path", "subsets"})
 
 
@@ -92,6 +93,9 @@ def _lookalike(data: bytes) -> tuple[str, str] | None:
         return "this is the dataset list of ms-swift, not a registry of LlamaFactory", "name another folder"
     if not isinstance(value, dict):
         return None
+    swift = [entry for entry in value.values() if isinstance(entry, dict) and not _SWIFT_KEYS.isdisjoint(entry)]
+    if len(swift) > len(value) / 2:
+        return "this is the dataset list of ms-swift, not a registry of LlamaFactory", "name another folder"
     infos = [value, *value.values()] if len(value) < 200 else [value]
     for info in infos:
         if isinstance(info, dict) and "features" in info and len(_DATASET_INFO & info.keys()) >= 2:

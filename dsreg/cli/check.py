@@ -18,51 +18,59 @@ STAGES = ("pt", "sft", "rm", "dpo", "kto", "ppo")
 OUTPUTS = ("text", "json", "github")
 
 
+NamesOrFiles = Annotated[
+    list[str] | None, typer.Argument(metavar="[NAME|FILE]...", help="Datasets; with --format, files.")
+]
+Folder = Annotated[
+    str | None, typer.Option("--dataset-dir", metavar="DIR", help="A folder with a dataset_info.json, no project.")
+]
+FileFormat = Annotated[str | None, typer.Option("--format", metavar="FORMAT", help="Check files as this format.")]
+Stage = Annotated[
+    str | None, typer.Option("--stage", metavar="STAGE", help=f"{' '.join(STAGES)}; what the entry is for without it.")
+]
+Targets = Annotated[
+    list[str] | None,
+    typer.Option("--target", metavar="FORMAT", help="What an export to this target would say. Repeatable."),
+]
+Select = Annotated[
+    list[str] | None, typer.Option("--select", metavar="CODE", help="Only codes that begin so. Repeatable.")
+]
+Ignore = Annotated[
+    list[str] | None, typer.Option("--ignore", metavar="CODE", help="No codes that begin so. Repeatable.")
+]
+Explain = Annotated[
+    str | None, typer.Option("--explain", metavar="CODE", help="Say what a code means; `all` prints the page of codes.")
+]
+Verdicts = Annotated[bool, typer.Option("--verdicts", help="With --json, the verdict of every row.")]
+Fix = Annotated[bool, typer.Option("--fix", help="Repair what is mechanical and safe in the entries.")]
+OnlyShow = Annotated[bool, typer.Option("--dry-run", help="With --fix, show the changes and write nothing.")]
+Kind = Annotated[str, typer.Option("--output-format", metavar="KIND", help="text, json or github.")]
+
+
 def check(
-    names: Annotated[
-        list[str] | None, typer.Argument(metavar="[NAME|FILE]...", help="Datasets; with --format, files.")
-    ] = None,
-    dataset_dir: Annotated[
-        str | None, typer.Option("--dataset-dir", metavar="DIR", help="A folder with a dataset_info.json, no project.")
-    ] = None,
-    format: Annotated[
-        str | None, typer.Option("--format", metavar="FORMAT", help="Check files as this format.")
-    ] = None,
-    stage: Annotated[
-        str | None,
-        typer.Option("--stage", metavar="STAGE", help=f"{' '.join(STAGES)}; what the entry is for without it."),
-    ] = None,
-    target: Annotated[
-        list[str] | None,
-        typer.Option("--target", metavar="FORMAT", help="What an export to this target would say. Repeatable."),
-    ] = None,
+    names: NamesOrFiles = None,
+    dataset_dir: Folder = None,
+    format: FileFormat = None,
+    stage: Stage = None,
+    target: Targets = None,
     take: options.Take = None,
     skip: options.Skip = None,
     strip: options.Strip = None,
     option: options.Settings = None,
-    select: Annotated[
-        list[str] | None, typer.Option("--select", metavar="CODE", help="Only codes that begin so. Repeatable.")
-    ] = None,
-    ignore: Annotated[
-        list[str] | None, typer.Option("--ignore", metavar="CODE", help="Not codes that begin so. Repeatable.")
-    ] = None,
-    explain: Annotated[str | None, typer.Option("--explain", metavar="CODE", help="Say what a code means.")] = None,
-    verdicts: Annotated[bool, typer.Option("--verdicts", help="With --json, the verdict of every row.")] = False,
-    fix: Annotated[bool, typer.Option("--fix", help="Repair what is mechanical and safe in the entries.")] = False,
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="With --fix, show the changes and write nothing.")] = False,
-    output_format: Annotated[
-        str, typer.Option("--output-format", metavar="KIND", help="text, json or github.")
-    ] = "text",
+    select: Select = None,
+    ignore: Ignore = None,
+    explain: Explain = None,
+    verdicts: Verdicts = False,
+    fix: Fix = False,
+    dry_run: OnlyShow = False,
+    output_format: Kind = "text",
     json: options.Json = False,
 ) -> int:
     """Say what LlamaFactory, and each --target, will do with every row; exit code 1 where there are errors."""
-    from dsreg.check.select import chosen, is_among
+    from dsreg.check.select import is_among
 
     if explain is not None:
-        from dsreg.check.codes import explain as explained
-
-        output.data(explained(explain))
-        return 0
+        return _explain(explain)
     kind = "json" if json else output_format
     _refuse_bad(stage, kind, fix=fix, dry_run=dry_run, file=format is not None)
     if fix:
@@ -80,26 +88,41 @@ def check(
         from dsreg.cli.choices import choices_of
 
         settings["choices"] = choices_of(take, skip, strip, option, None)
-    results: list[Result | BareResult] = []
-    one = len(names or ()) == 1
-    for result in _results(names, dataset_dir, format, settings):
-        result.findings = chosen(result.findings, _codes(select), left)
+    results = _results(names, dataset_dir, format, settings)
+    return _tell(results, kind, _codes(select), left, verdicts=verdicts, one=len(names or ()) == 1)
+
+
+def _explain(code: str) -> int:
+    from dsreg.check.codes import explain, page
+
+    output.data(page().rstrip("\n") if code == "all" else explain(code))
+    return 0
+
+
+def _tell(
+    results: Iterator[Result | BareResult],
+    kind: str,
+    select: list[str],
+    ignore: list[str],
+    *,
+    verdicts: bool,
+    one: bool,
+) -> int:
+    """Print the results as they come, or all of them as JSON; the exit code is 1 where there are errors."""
+    from dsreg.check.select import chosen
+
+    shown: list[dict[str, Any]] = []
+    errors = False
+    for result in results:
+        result.findings = chosen(result.findings, select, ignore)
+        errors = errors or any(finding.severity == "error" for finding in result.findings)
         if kind == "json":
-            results.append(result)
+            shown.append(result.as_json(verdicts=verdicts))
         else:
             _show(result, kind)
-            results.append(_counted(result))
     if kind == "json":
-        shown = [result.as_json(verdicts=verdicts) for result in results]
         output.data_json(shown[0] if one and len(shown) == 1 else shown)
-    return int(any(finding.severity == "error" for result in results for finding in result.findings))
-
-
-def _counted(result: Any) -> Any:
-    """The result without what was shown already, so that a long list of datasets needs no memory."""
-    result.findings = [finding for finding in result.findings if finding.severity == "error"][:1]
-    result.verdicts = []
-    return result
+    return int(errors)
 
 
 def _codes(given: Sequence[str] | None) -> list[str]:
