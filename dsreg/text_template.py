@@ -19,11 +19,14 @@ from jinja2.parser import Parser
 from jinja2.sandbox import ImmutableSandboxedEnvironment
 
 from dsreg.errors import UsageError
+from dsreg.files import read_regular
 from dsreg.rowcode.adapt import dialogue
 from dsreg.rowcode.chat import write_chat_message
 from dsreg.rowcode.errors import RowError
 
 Row = dict[str, Any]
+TEMPLATE_LIMIT = 1 << 20
+"""The longest chat template, in bytes; real ones have some ten thousand."""
 TOKENS = ("bos_token", "eos_token", "pad_token", "unk_token")
 """Names that templates join to text; they stand for none, as the tokenizer of the training run adds its own."""
 
@@ -56,16 +59,18 @@ def template_step(path: Path) -> Callable[[Row], list[Row]]:
 
 
 def load_template(path: Path) -> jinja2.Template:
-    """Compile a chat template; raises UsageError with the line of what is wrong in it."""
+    """Compile a chat template; raises UsageError with the line of what is wrong in it, RegistryError for no file."""
+    data = read_regular(path, limit=TEMPLATE_LIMIT)
+    if data is None:
+        raise UsageError("there is no such template", where=str(path))
     try:
-        return chat_environment().from_string(path.read_text("utf-8"))
+        return chat_environment().from_string(data.decode("utf-8"))
     except jinja2.TemplateSyntaxError as error:
         raise UsageError(f"not a template: {error.message}", where=f"{path}:{error.lineno}") from None
     except UnicodeDecodeError:
         raise UsageError("not a template: it is not UTF-8 text", where=str(path)) from None
-    except (OSError, ValueError) as error:
-        reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
-        raise UsageError(f"cannot read the template: {reason}", where=str(path)) from None
+    except ValueError as error:
+        raise UsageError(f"not a template: {error}", where=str(path)) from None
     except RecursionError:
         raise UsageError("not a template: nested too deeply", where=str(path)) from None
 

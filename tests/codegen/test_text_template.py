@@ -97,7 +97,7 @@ def test_media_have_no_text(tmp_path: Path) -> None:
         (b"a\n{{ x | nofilter }}", ":2", "nofilter"),
         (b"{% for m in messages %}", ":1", "not a template"),
         (b"\xff\xfe", "", "UTF-8"),
-        (None, "", "cannot read the template"),
+        (None, "", "there is no such template"),
     ],
 )
 def test_what_is_no_template(data: bytes | None, where: str, words: str, tmp_path: Path) -> None:

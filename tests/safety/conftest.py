@@ -65,9 +65,7 @@ def run_apart(root: Path, *arguments: str, before: str = "") -> Done:
     return Done(process.returncode, out.decode(), err.decode())
 
 
-def run_forked(
-    root: Path, *arguments: str, before: Callable[[], None] = lambda: None, said: Path | None = None
-) -> int:
+def run_forked(root: Path, *arguments: str, before: Callable[[], None] = lambda: None, said: Path | None = None) -> int:
     """Run a command in a copy of this process, which starts at once; return its exit code, negative for a signal.
 
     What it says on standard error goes to the file `said`.
