@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections import Counter
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +23,7 @@ from dsreg.llamafactory.predict import Prediction, predict
 from dsreg.llamafactory.reasons import REASONS
 from dsreg.llamafactory.resolve import HUB_KEYS, Entry
 from dsreg.llamafactory.sources import find_source
+from dsreg.model import COLUMN_KEYS, TAG_KEYS
 
 Place = Callable[[tuple[str, ...]], tuple[str, int | None]]
 
@@ -194,6 +195,7 @@ def _data_findings(subject: Subject, prediction: Prediction, reasons: RowReasons
     except (Stop, OSError, ValueError):
         return []
     files = [file for listed in source.splits.values() for file in listed]
+    entry = _named(entry)
     view = file_rules.FileView(entry, subject.raw, files, subject.words, reasons.counts)
     view.fatal = prediction.fatal.reason if prediction.fatal is not None else ""
     file_rules.look_at_files(view)
@@ -214,6 +216,13 @@ def _data_findings(subject: Subject, prediction: Prediction, reasons: RowReasons
             found.append(Finding("DS295", "warning", hit.message, shown_file, line, None, "", effect, hit.hint, count))
     scene = RowScene(entry, subject.words, subject.place, spots, subject.shown, view.columns)
     return found + row_findings(reasons, scene)
+
+
+def _named(entry: Entry) -> Entry:
+    """The entry with the columns and tags that are names; the prediction has spoken of all others."""
+    given = {key: getattr(entry, key) for key in (*COLUMN_KEYS, *TAG_KEYS)}
+    names: dict[str, Any] = {key: value if isinstance(value, str) else None for key, value in given.items()}
+    return replace(entry, **names)
 
 
 def _two_systems(subject: Subject, entry: Entry, spot: Spot | None, row: int, count: int) -> Finding:
