@@ -16,7 +16,6 @@ from dsreg.cli import (
     add,
     check,
     convert,
-    crash,
     export,
     init,
     output,
@@ -162,6 +161,8 @@ def _usage_hint(error: Any) -> str:
 
 def _crashed(error: Exception, arguments: Sequence[str]) -> int:
     """Show whose fault it is: that of a format of the project, or dsreg's, with what is needed to repair it."""
+    from dsreg.cli import crash  # with what it imports, only a crash is worth its time
+
     place = crash.in_own_format(error)
     if place:
         id = Path(place).parent.name
