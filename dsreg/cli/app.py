@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import os
 import sys
 from collections.abc import Sequence
@@ -155,6 +154,8 @@ def _usage_hint(error: Any) -> str:
     wrong = getattr(error, "option_name", "")
     if wrong in ("-C", "-q", "--quiet", "--version") and command != "dsreg":
         return f"it stands before the command: dsreg {wrong} {command.removeprefix('dsreg ')}"
+    import difflib
+
     near = difflib.get_close_matches(wrong, getattr(error, "possibilities", None) or (), 1)
     return f"did you mean {near[0]}?" if near else f"{command} --help"
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import shutil
 import sys
-import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
@@ -130,6 +129,8 @@ def _convert(
     conversion: Conversion, path: Path | None, container: str | None, *, skip_invalid: bool, force: bool, dry_run: bool
 ) -> Report:
     """Convert to a file, to standard output where there is none, or to nothing in a dry run."""
+    import tempfile
+
     from dsreg.cli.progress import progress
     from dsreg.export import SUFFIXES, container_of, export
 
