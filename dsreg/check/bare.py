@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -12,12 +11,14 @@ from dsreg.check.consumer import llamafactory_findings
 from dsreg.check.file import type_changes
 from dsreg.check.finding import Finding
 from dsreg.check.rows import KEPT
+from dsreg.check.targets import reject_finding
 from dsreg.errors import DataFileError, DsregError, UsageError
 from dsreg.export import advise
+from dsreg.rowcode.columns import as_object
 from dsreg.rowcode.errors import RowError
-from dsreg.rowcode.pipeline import SetAside, convert_row
-from dsreg.rows import BadRow
-from dsreg.runner import Choices, Conversion, Tally, make_conversion, make_reject, stream_rows
+from dsreg.rowcode.pipeline import convert_row
+from dsreg.rows import BadRow, sniff
+from dsreg.runner import Choices, Conversion, Reject, Tally, make_conversion, make_reject, stream_rows
 from dsreg.source import Source
 
 
@@ -68,13 +69,19 @@ def check_file(
     except (UsageError, DataFileError) as error:
         _refuse(result, error, path, shown)
         return result
-    conversion, tally = _round(source, options or {}), Tally()
+    one = _Pass(source, _round(source, options or {}), verdicts)
     try:
-        _go_through(source, conversion, result, tally, shown, keep=verdicts)
+        one.run()
     except DataFileError as error:
         _refuse(result, error, path, shown)
         return result
-    result.findings += _on_the_whole(source, conversion, tally, result.file)
+    result.rows, result.rejected, result.verdicts = one.tally.read, one.tally.rejected.total(), one.verdicts
+    effect = f"this is no row of {format}"
+    result.findings += [
+        reject_finding(reject, shown, "", effect, one.tally.rejected[reject.code]) for reject in one.rejects
+    ]
+    result.findings += _as_it_stands(one, path, result.file)
+    result.findings += _on_the_whole(source, one.conversion, one.tally, result.file)
     if source.format.manifest.for_[0] == "llamafactory":
         refused = {finding.row for finding in result.findings}
         found = llamafactory_findings(path, source, shown)
@@ -104,70 +111,95 @@ def _round(source: Source, options: dict[str, Any]) -> Conversion | None:
         return None
 
 
-def _go_through(
-    source: Source,
-    conversion: Conversion | None,
-    result: BareResult,
-    tally: Tally,
-    shown: Callable[[Any], str],
-    *,
-    keep: bool,
-) -> None:
-    """Read all rows, and write them back."""
-    counts: Counter[str] = Counter()
-    observe = source.format.part("advise") if conversion is not None else None
-    found: list[Finding] = []
-    for stream, value in stream_rows(source):
-        tally.read += 1
-        error = _error_of(value, source, conversion, tally, observe)
-        if keep:
-            result.verdicts.append("ok" if error is None else "rejected")
-        if error is not None:
-            result.rejected += 1
-            counts[error.code] += 1
-            if counts[error.code] <= KEPT:
-                reject = make_reject(stream, value, error)
-                found.append(
-                    Finding(
-                        reject.code,
-                        "error",
-                        reject.message,
-                        shown(reject.source),
-                        reject.line,
-                        reject.row,
-                        reject.path,
-                        f"this is no row of {source.format.id}",
-                    )
-                )
-    result.rows = tally.read
-    result.findings += [_counted(finding, counts[finding.code]) for finding in found]
+@dataclass
+class _Pass:
+    """One pass over the rows of a file: what was refused, and what is written otherwise than it stands."""
 
+    source: Source
+    conversion: Conversion | None
+    keep_verdicts: bool
+    tally: Tally = field(default_factory=Tally)
+    rejects: list[Reject] = field(default_factory=list)
+    verdicts: list[str] = field(default_factory=list)
+    altered: int = 0
+    first_altered: tuple[int, str] = (0, "")
 
-def _counted(finding: Finding, count: int) -> Finding:
-    from dataclasses import replace
+    def run(self) -> None:
+        """Read all rows, and write them back; raises DataFileError for a file that cannot be read on."""
+        for stream, value in stream_rows(self.source):
+            self.tally.read += 1
+            try:
+                self._take(value)
+            except RowError as error:
+                self.tally.rejected[error.code] += 1
+                if self.tally.rejected[error.code] <= KEPT:
+                    self.rejects.append(make_reject(stream, value, error))
+                verdict = "rejected"
+            else:
+                verdict = "ok"
+            if self.keep_verdicts:
+                self.verdicts.append(verdict)
 
-    return replace(finding, count=count)
-
-
-def _error_of(value: Any, source: Source, conversion: Conversion | None, tally: Tally, observe: Any) -> RowError | None:
-    """Why a row is none of the format's, or None."""
-    try:
+    def _take(self, value: Any) -> None:
         if isinstance(value, BadRow):
             raise RowError(value.code, value.path, value.message)
-        if conversion is None:
-            from dsreg.rowcode.columns import as_object
+        if self.conversion is None:
+            self.source.format.reader.read_row(as_object(value, ""), self.source.constants)
+            return
+        rows = convert_row(value, self.conversion.steps)
+        advise = self.source.format.part("advise")
+        for row in rows:
+            self.tally.written += 1
+            if advise is not None:
+                advise.observe(row, self.tally.read, self.tally.notes, self.conversion.steps.target)
+        if len(rows) == 1 and rows[0] != value:
+            self.altered += 1
+            if self.altered == 1:
+                self.first_altered = (self.tally.read, difference(value, rows[0]))
 
-            source.format.reader.read_row(as_object(value, ""), source.constants)
-            return None
-        for row in convert_row(value, conversion.steps):
-            tally.written += 1
-            if observe is not None:
-                observe.observe(row, tally.read, tally.notes, conversion.steps.target)
-    except RowError as error:
-        return error
-    except SetAside:
-        return None
-    return None
+
+def difference(left: Any, right: Any, path: str = "") -> str:
+    """The first place where two JSON values differ."""
+    if isinstance(left, dict) and isinstance(right, dict):
+        for key in [*left, *(key for key in right if key not in left)]:
+            inner = f"{path}.{key}" if path else str(key)
+            if key not in left or key not in right:
+                return inner
+            if left[key] != right[key]:
+                return difference(left[key], right[key], inner)
+    if isinstance(left, list) and isinstance(right, list) and len(left) == len(right):
+        for at, (one, other) in enumerate(zip(left, right, strict=True)):
+            if one != other:
+                return difference(one, other, f"{path}[{at}]")
+    return path
+
+
+def _as_it_stands(one: _Pass, path: Path, file: str) -> Iterator[Finding]:
+    """What dsreg reads all the same, and a consumer may not: rows and files that it would write otherwise."""
+    format = one.source.format
+    hint = f"dsreg convert {file} --format {format.id} --target {format.id} writes it as it should be"
+    if one.altered:
+        row, place = one.first_altered
+        rows = f"{one.altered:,} row{'s' if one.altered > 1 else ''}"
+        message = f"dsreg would write {rows} otherwise, first row {row:,} at {place or 'its top'}"
+        effect = "consumers may refuse the file as it stands"
+        yield Finding("DS325", "note", message, file, None, None, "", effect, hint, one.altered)
+    manifest = format.manifest
+    if not format.writes or manifest.container != "jsonl" or manifest.for_[0] in _READ_THROUGH_DATASETS:
+        return
+    for source in one.source.files:
+        with source.open("rb") as stream:
+            marked = stream.read(3) == b"\xef\xbb\xbf"
+        if marked or sniff(source) != "jsonl":
+            what = "begins with a byte order mark" if marked else "is no JSON Lines, one row a line"
+            message = f"{path.name if source == path else source.name} {what}"
+            yield Finding(
+                "DS326", "warning", message, file, None, None, "", "consumers may refuse the file as it stands", hint
+            )
+
+
+_READ_THROUGH_DATASETS = ("llamafactory", "trl", "verl")
+"""Whoever loads through `datasets` takes arrays, CSV and Parquet as well."""
 
 
 def _on_the_whole(source: Source, conversion: Conversion | None, tally: Tally, file: str) -> Iterator[Finding]:

@@ -76,6 +76,8 @@ FURTHER = [
     Code("DS322", "note", "Columns have no place in the target.", "they are left out"),
     Code("DS323", "error", "No row can be written.", "the export would be empty"),
     Code("DS324", "error", "The file is not of this format.", "no row can be used"),
+    Code("DS325", "note", "dsreg would write the rows otherwise.", "consumers may refuse the file as it stands"),
+    Code("DS326", "warning", "The file is no plain JSON Lines, which the format is.", "consumers may refuse it"),
     Code("DS401", "warning", "The target recommends more or fewer rows.", _KNOW),
     Code("DS402", "warning", "A feature is used by some rows and not by others.", _KNOW),
     Code("DS403", "warning", "A reserved word occurs in other letter case.", _KNOW),
