@@ -7,7 +7,7 @@ import stat
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 from dsreg.advice import advise_samples
 from dsreg.errors import OutputError, RejectsError, UsageError
@@ -16,7 +16,10 @@ from dsreg.names import stem_of
 from dsreg.notes import Advice
 from dsreg.rowcode.errors import RowError
 from dsreg.rows import open_writer
-from dsreg.runner import Conversion, Reject, Tally, run
+from dsreg.runner import Conversion, Reject, Tally, run, survey
+
+if TYPE_CHECKING:
+    from dsreg.fast import Plan
 
 SHOWN_REJECTS = 20
 """How many rejects a report carries; all of them are counted, and written with `skip_invalid`."""
@@ -158,13 +161,14 @@ def export(
     ours: bool = False,
     ready: Callable[[Path], None] | None = None,
     limit: int | None = None,
-    on_row: Callable[[], None] | None = None,
+    fast: bool = True,
 ) -> Report:
     """Convert a source into a file, or into nothing where `output` is None (a dry run); returns the report.
 
     The output appears whole under its name or not at all; `ready` gets the complete file before it takes the name.
     Raises TooManyRejects when rows were rejected and `skip_invalid` is false, OutputError for a place that cannot be
     written, DataFileError for a source that cannot be read, UsageError when the file as a whole is refused.
+    Without `fast`, every row goes the portable way; what is written and reported is the same.
     """
     source = conversion.source
     if output is not None:
@@ -175,9 +179,9 @@ def export(
     report = Report(source.name, source.files, source.format.id, conversion.target.id, output, Tally())
     report.effect = conversion.step.effect if conversion.step else ""
     with contextlib.ExitStack() as stack:
-        write = stack.enter_context(sink(conversion, output, container, limit, ready))
+        place = stack.enter_context(sink(conversion, output, container, limit, ready))
         keep = stack.enter_context(reject_sink(report, output if skip_invalid else None))
-        report.tally = run_or_refuse(conversion, write, keep, limit)
+        report.tally = run_or_refuse(conversion, place, keep, limit, fast=fast)
         report.advice = list(advise(conversion, report.tally))
         if report.tally.rejected and not skip_invalid:
             raise TooManyRejects(report)
@@ -185,11 +189,15 @@ def export(
 
 
 def run_or_refuse(
-    conversion: Conversion, write: Callable[[Any], None], keep: Callable[[Reject], None], limit: int | None
+    conversion: Conversion, place: Output, keep: Callable[[Reject], None], limit: int | None, *, fast: bool
 ) -> Tally:
     """Run, and name the file when it is refused as a whole."""
     try:
-        return run(conversion, write, keep, limit=limit)
+        survey(conversion, limit)
+        plan = find_plan(conversion) if fast and limit is None and place.separator else None
+        if plan is not None:
+            return run_fast(conversion, place, keep, plan)
+        return run(conversion, place.write, keep, limit=limit, surveyed=True)
     except RowError as error:
         files = ", ".join(str(path) for path in conversion.source.files)
         raise UsageError(f"{error.code} {error.message}; the file as a whole is refused", where=files) from None
@@ -203,6 +211,49 @@ def advise(conversion: Conversion, tally: Tally) -> Iterator[Advice]:
         yield from own.advise(tally.notes, tally.written, conversion.steps.target)
 
 
+class Nowhere:
+    """Takes the place of a file where none is written; `see` is shown the rows."""
+
+    separator = b"\n"
+
+    def __init__(self, see: Callable[[Any], None] = lambda _: None) -> None:
+        self.write = see
+
+    def write_joined(self, data: bytes, rows: int) -> None:
+        """Forget these rows."""
+
+
+class Output(Protocol):
+    """What takes rows: as they are, or some of them encoded and joined by `separator`, if it is not empty."""
+
+    @property
+    def write(self) -> Callable[[dict[str, Any]], None]:
+        """Takes one row as it is."""
+
+    @property
+    def separator(self) -> bytes:
+        """What stands between two encoded rows."""
+
+    def write_joined(self, data: bytes, rows: int) -> None:
+        """Take rows that are encoded."""
+
+
+def find_plan(conversion: Conversion) -> Plan | None:
+    """How to convert rows that are text only without decoding them; None where that is not possible."""
+    if not conversion.target.manifest.text:
+        return None
+    from dsreg.fast import plan_for
+
+    return plan_for(conversion)
+
+
+def run_fast(conversion: Conversion, place: Output, keep: Callable[[Reject], None], plan: Plan) -> Tally:
+    """Convert by a plan; imported late, since not every conversion has one."""
+    from dsreg.fast import run_fast
+
+    return run_fast(conversion, place, keep, plan)
+
+
 @contextlib.contextmanager
 def sink(
     conversion: Conversion,
@@ -210,15 +261,15 @@ def sink(
     container: str | None,
     limit: int | None,
     ready: Callable[[Path], None] | None = None,
-) -> Iterator[Callable[[Any], None]]:
+) -> Iterator[Output]:
     """Where converted rows go: a file, or nowhere."""
     if output is None:
-        yield lambda _: None
+        yield Nowhere()
         return
     kind = container_of(conversion, output, container)
     schema = surveyed_schema(conversion, limit) if kind == "parquet" else None
     with open_writer(output, kind, schema=schema, ready=ready) as writer:
-        yield writer.write
+        yield writer
 
 
 def surveyed_schema(conversion: Conversion, limit: int | None) -> Any:
@@ -226,7 +277,8 @@ def surveyed_schema(conversion: Conversion, limit: int | None) -> Any:
     from dsreg.parquet_schema import SchemaSurvey
 
     survey = SchemaSurvey(conversion.target.manifest.parquet)
-    run_or_refuse(conversion, survey.see, lambda _: None, limit)
+    seen = Nowhere(survey.see)
+    run_or_refuse(conversion, seen, lambda _: None, limit, fast=False)
     return survey.schema()
 
 

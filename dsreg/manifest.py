@@ -43,3 +43,4 @@ class Manifest(BaseModel):
     options: dict[str, Option] = {}
     descriptors: list[str] = []
     parquet: dict[str, Any] = {}
+    text: dict[str, dict[str, Any]] = {}

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 from dsreg.advice import observe_sample
 from dsreg.errors import UsageError
@@ -20,6 +20,22 @@ from dsreg.source import Source
 from dsreg.tasks import FEATURES, STRIPPABLE, Step
 
 Row = dict[str, Any]
+
+
+class Place(Protocol):
+    """Where a row stands; a stream of rows is at the place of the row that it gave last."""
+
+    @property
+    def path(self) -> Path:
+        """The file."""
+
+    @property
+    def row(self) -> int:
+        """The number of the row in it, from 1."""
+
+    @property
+    def line(self) -> int | None:
+        """The line where the row begins, from 1, in files that have lines."""
 
 
 @dataclass(frozen=True)
@@ -145,19 +161,32 @@ def run(
     reject: Callable[[Reject], None],
     *,
     limit: int | None = None,
+    surveyed: bool = False,
 ) -> Tally:
     """Convert all rows of a source; `write` gets the rows of the target in order, `reject` what cannot be used.
 
     A target that must know the whole file first is surveyed in a pass of its own. Raises DataFileError for a file that
     cannot be read, and RowError when the file as a whole is refused.
     """
-    survey(conversion, limit)
+    if not surveyed:
+        survey(conversion, limit)
+    tally = Tally()
+    use = row_user(conversion, tally, write, reject)
+    for stream, value in stream_rows(conversion.source, limit):
+        use(stream, value)
+    return tally
+
+
+def row_user(
+    conversion: Conversion, tally: Tally, write: Callable[[Row], None], reject: Callable[[Reject], None]
+) -> Callable[[Place, Any], None]:
+    """What is done with each row, at its place: it is converted and written, set aside or rejected, and counted."""
     steps, manifest = conversion.steps, conversion.target.manifest
     write_row, target = steps.write_row, steps.target
     keeps_extras, named = manifest.extra == "carried", frozenset(manifest.named)
     advise = conversion.target.part("advise")
-    tally = Tally()
-    for stream, value in stream_rows(conversion.source, limit):
+
+    def use(place: Place, value: Any) -> None:
         tally.read += 1
         try:
             if type(value) is BadRow:
@@ -166,11 +195,11 @@ def run(
             rows = [write_row(sample, target) for sample in samples]
         except RowError as error:
             tally.rejected[error.code] += 1
-            reject(make_reject(stream, value, error))
-            continue
+            reject(make_reject(place, value, error))
+            return
         except SetAside as aside:
             tally.aside[str(aside)] += 1
-            continue
+            return
         for row in rows:
             tally.written += 1
             write(row)
@@ -180,7 +209,8 @@ def run(
             observe_sample(sample, tally.read, tally.notes)
             if not keeps_extras and "extra" in sample:
                 tally.lost_extras.update(sample["extra"].keys() - named)
-    return tally
+
+    return use
 
 
 def survey(conversion: Conversion, limit: int | None) -> None:
@@ -211,7 +241,7 @@ def stream_rows(source: Source, limit: int | None = None) -> Iterator[tuple[RowS
                 yield stream, value
 
 
-def make_reject(stream: RowStream, value: Any, error: RowError) -> Reject:
-    """The reject of the row that a stream gave last."""
+def make_reject(place: Place, value: Any, error: RowError) -> Reject:
+    """The reject of the row at that place."""
     raw = value.raw if type(value) is BadRow else value
-    return Reject(stream.path, stream.row, stream.line, error.code, error.path, error.message, raw)
+    return Reject(place.path, place.row, place.line, error.code, error.path, error.message, raw)

@@ -57,7 +57,7 @@ def cut_array(source: Source, size: int = BLOCK, decode: Callable[[bytes], Any] 
             yield from _last(source, text, line, started, decode)
             return
         if head is None and not started:
-            head = _head(text)
+            head = first_head(text)
         cut = (_cut_at_head(text, head, decode) if head else None) or _cut_at_comma(text)
         if cut is None:
             if len(text) > MAX_ROW:
@@ -86,7 +86,7 @@ def _after_bracket(source: Source) -> tuple[bytes, int]:
     raise DataFileError("is empty", where=source.name)
 
 
-def _head(text: bytes) -> bytes | None:
+def first_head(text: bytes) -> bytes | None:
     """The bytes that begin a row, as the first row shows them."""
     first = _FIRST_ROW.match(text)
     return first[1] if first else None

@@ -47,7 +47,7 @@ class Decoder:
 
         Raises RowError for what no row may hold, json.JSONDecodeError and UnicodeDecodeError for what is no JSON.
         """
-        if has_long_integer(raw) or (self.unique and self._may_repeat(raw)):
+        if has_long_integer(raw) or (self.unique and self.may_repeat(raw)):
             return strict(raw)
         try:
             return orjson.loads(raw)
@@ -78,7 +78,7 @@ class Decoder:
                 return False
         return True
 
-    def _may_repeat(self, raw: bytes) -> bool:
+    def may_repeat(self, raw: bytes) -> bool:
         """Whether a unique key may stand twice in a row: as a key, at any depth."""
         if _ESCAPED_LETTER.search(raw):
             return True

@@ -50,7 +50,7 @@ def jsonl_rows(source: Source, decoder: Decoder, place: Place, size: int = BLOCK
     """The value of every line that is not blank, or a BadRow."""
     line = 1
     for block in whole_lines(source, size):
-        rows = _at_once(block)
+        rows = at_once(block)
         if rows is not None and decoder.is_exact(block, rows):
             yield from place.over(rows, partial(add, line))
         else:
@@ -71,7 +71,7 @@ _MARK = int.from_bytes(os.urandom(6), "big")
 _BETWEEN = b",%d," % _MARK
 
 
-def _at_once(block: bytes) -> list[Any] | None:
+def at_once(block: bytes) -> list[Any] | None:
     """The values of all lines, by one call of the parser; None unless every line is one value.
 
     The lines become an array with a number between each two. It has to come out between each two rows, once for every

@@ -18,6 +18,8 @@ _LARGEST_FLOAT32 = 3.4028235e38
 class ParquetSink:
     """Collects rows into batches. Without a schema, the first batch decides on it."""
 
+    separator = b""
+
     def __init__(self, file: BinaryIO, schema: pa.Schema | None, name: str) -> None:
         self._file, self._schema, self._name = file, schema, name
         self._rows: list[dict[str, Any]] = []
@@ -29,6 +31,10 @@ class ParquetSink:
         self._rows.append(row)
         if len(self._rows) == _BATCH:
             self._flush()
+
+    def write_joined(self, data: bytes, rows: int) -> None:
+        """Parquet takes no rows that are encoded as JSON."""
+        raise NotImplementedError
 
     def finish(self) -> None:
         """Write the last rows and the footer."""

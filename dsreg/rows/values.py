@@ -33,7 +33,7 @@ def _array(source: Source, decoder: Decoder, place: Place, size: int) -> Iterato
         if not block.text.strip(SPACE) and not place.row:
             continue  # an array without rows
         for start, end in place.over(spans(block.text), _lines(block)):
-            yield _value(source, decoder, block, start, end)
+            yield row_value(source, decoder, block, start, end)
 
 
 def _lines(block: Block) -> Callable[[int], int]:
@@ -48,7 +48,7 @@ def _lines(block: Block) -> Callable[[int], int]:
     return line_of
 
 
-def _value(source: Source, decoder: Decoder, block: Block, start: int, end: int) -> Any:
+def row_value(source: Source, decoder: Decoder, block: Block, start: int, end: int) -> Any:
     """Decode one row; wrong syntax is an error of the file, as nothing behind it can be trusted."""
     raw = block.text[start:end].rstrip(SPACE)
     try:
@@ -98,7 +98,7 @@ def _stream(source: Source, decoder: Decoder, place: Place, size: int) -> Iterat
         if end >= 0:
             block, text = Block(text[:end], line, None), text[end:]
             for _ in place.over([block], partial(add, line)):
-                yield _value(source, decoder, block, 0, end)
+                yield row_value(source, decoder, block, 0, end)
             line += block.text.count(b"\n")
             want = size
             continue

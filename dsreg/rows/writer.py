@@ -23,9 +23,15 @@ if TYPE_CHECKING:
 class Sink(Protocol):
     """Lays rows out in an open file."""
 
+    separator: bytes
+
     @abstractmethod
     def write(self, row: dict[str, Any]) -> None:
         """Add one row."""
+
+    @abstractmethod
+    def write_joined(self, data: bytes, rows: int) -> None:
+        """Add rows that are encoded already, with the separator between them."""
 
     @abstractmethod
     def finish(self) -> None:
@@ -85,6 +91,19 @@ class RowWriter:
         except OSError as e:
             raise output_error(e, self.path) from e
         self.rows += 1
+
+    @property
+    def separator(self) -> bytes:
+        """What stands between two rows that are written as bytes; b"" where the container takes none."""
+        return self._sink.separator
+
+    def write_joined(self, data: bytes, rows: int) -> None:
+        """Write rows that are encoded already, with the separator between them."""
+        try:
+            self._sink.write_joined(data, rows)
+        except OSError as e:
+            raise output_error(e, self.path) from e
+        self.rows += rows
 
     def write_many(self, rows: Iterable[dict[str, Any]]) -> None:
         """Write rows one after the other."""
@@ -164,6 +183,8 @@ def _sink(file: BinaryIO, container: str, schema: pa.Schema | None, name: str) -
 class LinesSink:
     """JSON Lines: one compact object per line."""
 
+    separator = b"\n"
+
     def __init__(self, file: BinaryIO, name: str) -> None:
         self._write, self._name, self._row = file.write, name, 0
 
@@ -172,12 +193,20 @@ class LinesSink:
         self._row += 1
         self._write(encode(row, self._name, self._row) + b"\n")
 
+    def write_joined(self, data: bytes, rows: int) -> None:
+        """Add rows that are encoded already."""
+        self._row += rows
+        self._write(data)
+        self._write(b"\n")
+
     def finish(self) -> None:
         """Nothing stands after the last line."""
 
 
 class JsonSink:
     """A JSON array with one compact object per line."""
+
+    separator = b",\n"
 
     def __init__(self, file: BinaryIO, name: str) -> None:
         self._write, self._name, self._row = file.write, name, 0
@@ -186,6 +215,12 @@ class JsonSink:
         """Add one row."""
         self._row += 1
         self._write((b",\n" if self._row > 1 else b"[\n") + encode(row, self._name, self._row))
+
+    def write_joined(self, data: bytes, rows: int) -> None:
+        """Add rows that are encoded already."""
+        self._write(b",\n" if self._row else b"[\n")
+        self._row += rows
+        self._write(data)
 
     def finish(self) -> None:
         """Close the array."""

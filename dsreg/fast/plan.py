@@ -1,0 +1,364 @@
+"""The specialised loop of one conversion: its row type, its constants, and the code rendered for it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+import msgspec
+import orjson
+
+from dsreg.codegen.literals import Code
+from dsreg.codegen.templating import render_template
+from dsreg.fast.layout import Layout, Tags, find_layout
+from dsreg.runner import Conversion
+
+MAX_EXTRAS = 64
+ABSENT, MISSING = msgspec.Raw(b""), msgspec.Raw(b"-")
+# White space as JSON text can hold it, escaped or not; the closing quote belongs to what a text must not begin with.
+_SPACE = (
+    rb"(?: |\\[nrtf]|\\u(?:00[0128aA][0-9a-fA-F]|1680|20[025][0-9a-fA-F]|3000)"
+    rb"|\xc2[\x85\xa0]|\xe1\x9a\x80|\xe2(?:\x80[\x80-\xaf]|\x81\x9f)|\xe3\x80\x80)"
+)
+_BLANK = re.compile(rb'"%b*+"' % _SPACE)
+_TAIL = re.compile(r'"[A-Za-z_]+":\Z')
+# What Nova reserves, in any letter case (the `K` of <unk> has a look-alike whose lower case it is), and texts in which
+# such a word could be spelled with escapes.
+RESERVED = tuple(
+    re.compile(pattern).search
+    for pattern in (
+        rb":(?<=[mrtMRT]:)(?:(?<=(?i:system:))|(?<=(?i:user:))|(?<=(?i:bot:))|(?<=(?i:assistant:))|(?<=(?i:thought:)))",
+        rb"<(?:(?i:image>|video>)|[uU][nN](?:[kK]|\xe2\x84\xaa|\\u)>?)",
+        rb"\[(?i:eos\])",
+        rb"\\u00[2-7]",
+    )
+)
+
+
+@dataclass
+class Plan:
+    """What the loop over blocks needs: how to decode, how to convert, and what must not be in a block."""
+
+    layout: Layout
+    row_type: type
+    convert: Callable[..., list[bytes | None]]
+    text: list[Callable[[bytes], re.Match[bytes] | None]]
+    reserved: tuple[Callable[[bytes], re.Match[bytes] | None], ...]
+    row_note: str
+    code: str
+
+
+def size(text: str) -> int:
+    """The bytes of a text as JSON."""
+    return len(orjson.dumps(text))
+
+
+class _Column(NamedTuple):
+    """A field of the row type: its name in the code, its key in the data, what it costs in a compact row."""
+
+    name: Code
+    key: str
+    type: Any = msgspec.Raw
+    default: Any = ABSENT
+    allowed: Code = Code("NULL")
+    extra: bool = False
+    avoid: bool = False
+    label: str = ""
+    prefix: Code = Code("")
+    variable: Code = Code("")
+
+    @property
+    def cost(self) -> int:
+        """The bytes of its key, with a colon and a comma."""
+        return size(self.key) + 2
+
+
+@dataclass
+class _Build:
+    """Collects the parts of a plan."""
+
+    conversion: Conversion
+    layout: Layout
+    columns: list[_Column] = field(default_factory=list)
+    names: dict[str, Any] = field(default_factory=dict)
+
+    def column(self, key: str, **settings: Any) -> _Column:
+        """One more field of the row type."""
+        made = _Column(Code(f"f{len(self.columns)}"), key, **settings)
+        self.columns.append(made)
+        return made
+
+
+def make_plan(conversion: Conversion, extras: Iterable[str]) -> Plan | None:
+    """The plan of a conversion whose data has these further columns; None where it has no text-only layout."""
+    layout = find_layout(conversion)
+    extras = [key for key in extras if key not in conversion.steps.source.used]
+    if layout is None or (extras and not layout.write.get("extras", True)):
+        return None
+    build = _Build(conversion, layout)
+    turn_type = make_turn(layout.tags) if layout.tags else None
+    values = {
+        **_texts(build, turn_type),
+        **_others(build),
+        **_extras(build, extras),
+        **_shape(build),
+    }
+    values["parts"] = _parts(build, values)
+    _constants(build, values, turn_type)
+    try:
+        row_type = msgspec.defstruct(
+            "Row",
+            [(str(c.name), c.type, c.default) for c in build.columns],
+            rename={str(c.name): c.key for c in build.columns},
+            gc=False,
+            forbid_unknown_fields=True,
+        )
+    except ValueError:  # two columns of one name
+        return None
+    code = render_template("fast.py.j2", values)
+    exec(compile(code, "<fast.py.j2>", "exec"), build.names)
+    write = layout.write
+    return Plan(
+        layout,
+        row_type,
+        build.names["convert"],
+        _text_checks(layout),
+        RESERVED if write.get("reserved") else (),
+        layout.row_note,
+        code,
+    )
+
+
+def make_turn(tags: Tags) -> type:
+    """The type of one turn: a known role, and content that is not decoded."""
+    from typing import Literal
+
+    roles = Literal[tuple(dict.fromkeys((tags.user, tags.assistant, tags.system, *tags.others)))]  # type: ignore[valid-type]
+    return msgspec.defstruct(
+        "Turn",
+        [("role", roles, ""), ("content", msgspec.Raw, MISSING)],
+        rename={"role": tags.role, "content": tags.content},
+        gc=False,
+        frozen=True,
+        forbid_unknown_fields=True,
+    )
+
+
+def _texts(build: _Build, turn_type: Any) -> dict[str, Any]:
+    """The columns that hold the dialogue and its answers."""
+    layout = build.layout
+    found = layout.columns
+    values: dict[str, Any] = dict.fromkeys(("system", "turns", "user", "pairs", "label"))
+    if "system" in found:
+        values["system"] = build.column(found["system"])
+    if layout.tags is not None:
+        values["turns"] = build.column(found["turns"], type=list[turn_type], default=()).name
+    elif layout.user:
+        values["user"] = build.column(layout.user[0], default=MISSING)
+        values["joined"] = [build.column(key) for key in layout.user[1:]]
+        if "pairs" in found:
+            values["pairs"] = build.column(found["pairs"])
+    if "label" in found:
+        values["label"] = build.column(found["label"], default=MISSING)
+    answers = [] if layout.answer_in_turns else list(layout.answers)
+    kind = {"type": turn_type, "default": turn_type()} if layout.turn_answers else {"default": MISSING}
+    values["answers"] = [build.column(found[key], variable=Code(key), **kind) for key in answers]
+    values["content"] = Code(".content" if layout.turn_answers and answers else "")
+    return values
+
+
+def _others(build: _Build) -> dict[str, Any]:
+    """Mapped columns that are no texts: a row that uses one goes the portable way."""
+    taken = {column.key for column in build.columns}
+    empty = build.conversion.source.format.manifest.text["read"].get("empty", ())
+    others = []
+    for name, key in build.conversion.steps.source.columns.items():
+        if key not in taken:
+            others.append(build.column(key, allowed=Code("NOTHING" if name in empty else "NULL")))
+    return {"others": others}
+
+
+def _extras(build: _Build, keys: Iterable[str]) -> dict[str, Any]:
+    """Further columns: carried under their names, or counted as lost."""
+    steps, manifest = build.conversion.steps, build.conversion.target.manifest
+    carried = manifest.extra == "carried"
+    names = steps.source.extras
+    write, read = build.layout.write, build.conversion.source.format.manifest.text["read"]
+    own = {*re.findall(r'"(\w+)":', "".join(build.layout.parts)), *write.get("avoid", ()), *read.get("avoid", ())}
+    wanted = list(dict.fromkeys(keys))[:MAX_EXTRAS]
+    labels = [names.get(key, key) for key in wanted]
+    extras = [
+        build.column(
+            key,
+            extra=True,
+            label=label,
+            avoid=label in own or label in manifest.named or key in read.get("avoid", ()) or labels.count(label) > 1,
+        )
+        for key, label in zip(wanted, labels, strict=True)
+    ]
+    good = [extra._replace(prefix=Code(f"K_{extra.name}")) for extra in extras if not extra.avoid]
+    build.names.update({extra.prefix: orjson.dumps(extra.label) + b":" for extra in good})
+    return {"extras": good, "carried": carried, "checked_extras": extras}
+
+
+def _shape(build: _Build) -> dict[str, Any]:
+    """Where the turns go in the row."""
+    layout, steps = build.layout, build.conversion.steps
+    slots = set(layout.slots)
+    in_turns = layout.answer_in_turns
+    pop = in_turns and "turns" not in slots
+    multi = bool(slots & {"turns", "context", "pairs", "earlier"}) and "multi_turn" not in steps.unheld
+    multi = multi and layout.write.get("earlier", True)
+    return {
+        "has_system": "system" in slots and "system" not in steps.unheld,
+        "not_blank": bool(layout.write.get("not_blank")),
+        "parity": 0 if in_turns else 1,
+        "pop": pop,
+        "odd": pop or not in_turns,
+        "single": not multi,
+        "earlier_held": multi,
+        "user_slot": "user" in slots,
+        "by_value": "pairs" in slots,
+        "compare": steps.target.task == "preference",
+        "system_note": layout.write.get("system_note", ""),
+    }
+
+
+def _parts(build: _Build, values: dict[str, Any]) -> list[Any]:
+    """What a row is joined from: constants and variables of the code, in order."""
+    layout = build.layout
+    has_turns = layout.tags is not None
+    variables = {"turns": "*pieces", "context": "*pieces", "pairs": "*pieces"} if has_turns else {"pairs": "earlier"}
+    literals, parts = list(layout.parts[::2]), []
+    if values["carried"] and values["extras"]:
+        parts = ["OPEN", "extra"]
+        literals[0] = literals[0].removeprefix("{")
+    checked, before = [], ""
+    for i, text in enumerate(literals):
+        build.names[f"L{i}"] = text.encode()
+        parts.append(f"L{i}")
+        if i < len(layout.slots):
+            slot = layout.slots[i]
+            parts.append(variables.get(slot, slot))
+            before = text
+            if slot in TEXT_SLOTS and ((values["compare"] and slot != "user") or not _TAIL.search(before)):
+                checked.append(Code(slot))
+    values["checked"] = checked
+    known = ("system", "earlier")
+    values["counted"] = [
+        Code(name) for name in (*known, "extra") if name in parts and (name != "earlier" or values["pairs"])
+    ]
+    if "earlier" in parts and not values["pairs"]:
+        parts.remove("earlier")
+    values["base"] = _base(build, values, parts)
+    return [Code(part) for part in parts]
+
+
+TEXT_SLOTS = ("user", "answer", "chosen", "rejected", "text")
+
+
+def _base(build: _Build, values: dict[str, Any], parts: list[str]) -> int:
+    """How many bytes a compact line has that no variable accounts for, less those of the row's constants."""
+    layout, write = build.layout, build.layout.write
+    needed = [values["user"], values["label"], *values["answers"]]
+    base: int = 1 + sum(column.cost for column in needed if column is not None)
+    base -= sum(len(build.names[part]) for part in parts if part.startswith("L") and part[1:].isdigit())
+    base -= "OPEN" in parts
+    tags = layout.tags
+    if tags is None:
+        return base
+
+    def turn(role: str) -> int:
+        keys = (tags.role, role, tags.content)
+        return 5 + sum(map(size, keys))
+
+    def literal(name: str) -> int:
+        return len(write.get(name, "").replace("<text>", "").encode())
+
+    user, assistant = turn(tags.user), turn(tags.assistant)
+    if layout.turn_answers:
+        base += assistant * len(values["answers"])
+    column = next(column for column in build.columns if column.name == values["turns"])
+    base += column.cost + 1
+    pair = write["pair"].replace("<user>", "").replace("<assistant>", "") if values["by_value"] else ","
+    laid = len(pair) if values["by_value"] else literal("user") + literal("assistant") + 1
+    values["pair_cost"] = user + assistant + 2 - laid - 1
+    values["system_turn"] = turn(tags.system) + 1
+    if values["pop"]:
+        base += assistant + 1
+    if values["odd"]:
+        base += user + 1
+    in_pieces = any(part == "*pieces" for part in parts)
+    if values["odd"] and not values["user_slot"]:
+        base -= literal("user")
+    elif in_pieces and not values["user_slot"]:
+        base += 1
+    return base
+
+
+def _constants(build: _Build, values: dict[str, Any], turn_type: Any) -> None:
+    """The namespace of the code."""
+    layout, write = build.layout, build.layout.write
+    tags = layout.tags
+    keys = [*build.conversion.steps.source.columns.values(), *((tags.role, tags.content) if tags else ())]
+    user = write.get("user", "<text>").encode().split(b"<text>")
+    assistant = write.get("assistant", "<text>").encode().split(b"<text>")
+    pair = [user[0], user[1] + b"," + assistant[0], assistant[1]]
+    if values["by_value"]:
+        pair = re.split(b"<[a-z]+>", write["pair"].encode())
+    system = write.get("system", "<text>").encode().split(b"<text>")
+    build.names.update(
+        ABSENT=ABSENT,
+        JOIN=b"".join,
+        LOADS=orjson.loads,
+        BLANK=_BLANK.fullmatch,
+        NO_TEXT=frozenset([b'""', b"null"]),
+        NO_LIST=frozenset([b"[]", b"null"]),
+        NOTHING=frozenset([b'""', b"null", b"[]"]),
+        NULL=frozenset([b"null"]),
+        SMALL=frozenset([b"true", b"false", b"null"]),
+        NO_SYSTEM=write.get("no_system", "").encode(),
+        SYSTEM_START=system[0],
+        SYSTEM_END=system[-1],
+        LIMIT=min(map(size, keys)) + 3,
+        OPEN=b"{",
+        FIRST_START=pair[0],
+        NEXT_START=b"," + pair[0],
+        PAIR_MIDDLE=pair[1],
+        PAIR_END=pair[2],
+        USER_END=user[-1],
+        EARLIER=_earlier(pair, values["not_blank"], b"," if "earlier" in layout.slots else b""),
+    )
+    if tags is not None:
+        build.names.update(SYSTEM_ROLE=tags.system, USER_ROLE=tags.user, ASSISTANT_ROLE=tags.assistant)
+
+
+def _earlier(pair: list[bytes], not_blank: bool, end: bytes) -> Callable[[bytes], bytes | None]:
+    """A function that lays out a history of question and answer; None for one that is more than pairs of texts."""
+    decode = msgspec.json.Decoder(list[tuple[msgspec.Raw, msgspec.Raw]]).decode
+
+    def earlier(value: bytes) -> bytes | None:
+        try:
+            turns = [(bytes(question), bytes(answer)) for question, answer in decode(value)]
+        except msgspec.DecodeError:
+            return None
+        for text in (text for turn in turns for text in turn):
+            if text[0] != 34 or len(text) < 3 or (not_blank and _BLANK.fullmatch(text)):
+                return None
+        made = b",".join([b"%b%b%b%b%b" % (pair[0], q, pair[1], a, pair[2]) for q, a in turns])
+        return made + end if made else made
+
+    return earlier
+
+
+def _text_checks(layout: Layout) -> list[Callable[[bytes], re.Match[bytes] | None]]:
+    """Searches in a block of rows for a value that should be a text with something in it and is not."""
+    write = layout.write
+    before = [text for text, slot in zip(layout.parts[::2], layout.slots, strict=False) if slot in TEXT_SLOTS]
+    if layout.tags is not None:
+        before += [write[name].split("<text>")[0] for name in ("user", "assistant") if name in write]
+    tails = dict.fromkeys(match[0] for text in before if (match := _TAIL.search(text)))
+    inner = rb"(?!\"%b*+[^\"])" % _SPACE if write.get("not_blank") else rb"(?!\"[^\"])"
+    return [re.compile(re.escape(tail.encode()) + inner).search for tail in tails]

@@ -1,0 +1,195 @@
+"""Convert rows that are text only without decoding their texts; every other row goes the portable way, in its place."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import dataclass
+from itertools import pairwise
+from pathlib import Path
+from typing import Any, NamedTuple, Protocol
+
+from dsreg.fast.blocks import Blocks, Rows
+from dsreg.fast.plan import Plan, make_plan
+from dsreg.notes import Notes
+from dsreg.registered import peek
+from dsreg.rows.arrays import SPACE
+from dsreg.rows.decode import Decoder
+from dsreg.rows.encode import encode
+from dsreg.rows.sniff import container_of
+from dsreg.rows.source import BLOCK, Source
+from dsreg.rows.stream import RowStream
+from dsreg.runner import Conversion, Reject, Tally, row_user
+
+REST = 15
+"""How many blocks are converted row by row at once after one of which most rows had to be."""
+
+
+class Misaligned(Exception):
+    """The rows that a block was decoded to are not one for each of its lines."""
+
+
+class Output(Protocol):
+    """Where encoded rows go; `separator` stands between two of them."""
+
+    @property
+    def separator(self) -> bytes:
+        """What stands between two rows."""
+
+    def write_joined(self, data: bytes, rows: int) -> None:
+        """Write some rows with the separator between them."""
+
+
+class At(NamedTuple):
+    """Where a row stands."""
+
+    path: Path
+    row: int
+    line: int | None
+
+
+def plan_for(conversion: Conversion) -> Plan | None:
+    """The plan of a conversion, with the further columns of its first rows; None where it has no fast way."""
+    return make_plan(conversion, dict.fromkeys(key for row in peek(conversion.source.files) for key in row))
+
+
+def run_fast(conversion: Conversion, output: Output, reject: Callable[[Reject], None], plan: Plan) -> Tally:
+    """Convert all rows of a source, as `dsreg.runner.run` does, once the survey is made.
+
+    The rows written are equal as JSON to those of `run`, and so are rejects, account and notes. Raises what `run` does.
+    """
+    tally = Tally()
+    for path in conversion.source.files:
+        run_file(Run(conversion, plan, tally, output, reject), path)
+    return tally
+
+
+def run_file(run: Run, path: Path) -> None:
+    """Convert the rows of one file."""
+    with Source(path) as source:
+        container = container_of(source)
+        if container == "jsonl":
+            for rows in run.blocks.of_lines(source):
+                run.block(path, rows)
+        elif container == "json" and source.peek(BLOCK).lstrip(SPACE)[:1] == b"[":
+            for rows in run.blocks.of_array(source):
+                run.block(path, rows)
+        else:
+            run.stream(RowStream(source, container, run.decoder))
+
+
+@dataclass
+class Run:
+    """One pass over a file; adds to the tally."""
+
+    conversion: Conversion
+    plan: Plan
+    tally: Tally
+    output: Output
+    reject: Callable[[Reject], None]
+
+    def __post_init__(self) -> None:
+        self.decoder = Decoder(self.conversion.steps.source.columns.values())
+        self.blocks = Blocks(self.plan.row_type, self.decoder)
+        self.row = 0
+        self._made: list[bytes] = []
+        self._use = row_user(self.conversion, self.tally, self._encode, self.reject)
+
+    def _encode(self, row: dict[str, Any]) -> None:
+        self._made.append(encode(row, str(getattr(self.output, "path", "")), self.tally.written))
+
+    def stream(self, stream: RowStream) -> None:
+        """Convert rows of a file that is no JSON text, one by one."""
+        for value in stream:
+            self._use(stream, value)
+            if len(self._made) >= 256:
+                self._flush()
+        self._flush()
+
+    def _flush(self) -> None:
+        if self._made:
+            self.output.write_joined(self.output.separator.join(self._made), len(self._made))
+            self._made = []
+
+    def block(self, path: Path, rows: Rows) -> None:
+        """Convert the rows of one block."""
+        if self.blocks.portable:
+            self.blocks.portable -= 1
+            out: list[bytes | None] = [None] * len(rows.typed)
+            notes = Notes()
+        else:
+            out, notes, rows = self._convert(rows)
+        number = self.tally.read
+        odd = out.count(None)
+        if odd:
+            self._mix(path, rows, out)
+            if odd * 2 > len(out) and not self.blocks.portable:
+                self.blocks.portable = REST
+        else:
+            self._made = out  # type: ignore[assignment]
+            self.tally.written += len(out)
+        self._note(notes, number)
+        self.tally.read = number + len(out)
+        self.row += len(out)
+        self._flush()
+
+    def _mix(self, path: Path, rows: Rows, out: list[bytes | None]) -> None:
+        """Put the rows that go the portable way between the others."""
+        number = self.tally.read
+        for i, row in enumerate(out):
+            if row is not None:
+                self._made.append(row)
+                self.tally.written += 1
+            else:
+                self.tally.read = number + i
+                self._use(At(path, self.row + i + 1, rows.line(i)), rows.value(i))
+
+    def _convert(self, rows: Rows) -> tuple[list[bytes | None], Notes, Rows]:
+        """The rows of a block that are text only, None for the others; and what there is to note about them."""
+        for search in self.plan.reserved:
+            if search(rows.text):
+                drop(rows.typed, rows.text, rows.starts(), search)
+        try:
+            out, notes, lost = self._loop(rows)
+        except Misaligned:
+            return self._convert(rows.exactly())
+        kept = [row for row in out if row is not None]
+        joined = b"\n".join(kept)
+        bad = [search for search in self.plan.text if search(joined)]
+        if bad:
+            for i, row in enumerate(out):
+                if row is not None and any(search(row) for search in bad):
+                    rows.typed[i] = None
+            out, notes, lost = self._loop(rows)
+        self.tally.lost_extras.update(Counter(lost))
+        first = next((i for i, row in enumerate(out) if row is not None), None)
+        if self.plan.row_note and first is not None:
+            notes.see(self.plan.row_note, first, len(out) - out.count(None))
+        return out, notes, rows
+
+    def _loop(self, rows: Rows) -> tuple[list[bytes | None], Notes, list[str]]:
+        notes = Notes()
+        lost: list[str] = []
+
+        def odd(i: int, spare: int) -> bool:
+            """Whether a row longer than its values, with `spare` bytes more, may hold a column twice."""
+            raw = rows.raw(i)
+            if spare < 0 and not self.blocks.is_row(raw):
+                raise Misaligned
+            return self.decoder.may_repeat(raw)
+
+        return self.plan.convert(rows.typed, rows.lengths, odd, notes.see, lost), notes, lost
+
+    def _note(self, notes: Notes, before: int) -> None:
+        """Add what was noticed about the rows of one block, whose numbers count from 0."""
+        self.tally.notes.counts.update(notes.counts)
+        for kind, row in notes.first.items():
+            number = before + row + 1
+            self.tally.notes.first[kind] = min(self.tally.notes.first.get(kind, number), number)
+
+
+def drop(typed: list[Any], text: bytes, starts: list[int], search: Any) -> None:
+    """Take the rows out in whose bytes something is found."""
+    for i, (start, end) in enumerate(pairwise(starts)):
+        if typed[i] is not None and search(text, start, end):
+            typed[i] = None
