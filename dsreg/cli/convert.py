@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, BinaryIO
 
 import typer
 
@@ -145,10 +145,20 @@ def _convert(
             kept = Path(folder) / f"rows{SUFFIXES[kind]}"
             report = export(conversion, kept, container=kind, skip_invalid=skip_invalid)
             with kept.open("rb") as rows:
-                shutil.copyfileobj(rows, sys.stdout.buffer, 1 << 20)
-            sys.stdout.buffer.flush()
+                _print(rows, kind)
     report.output = report.rejects_path = None
     return report
+
+
+def _print(rows: BinaryIO, kind: str) -> None:
+    """Copy rows to standard output; on a terminal, what it would obey is written as escapes, which say the same."""
+    if sys.stdout.isatty() and kind != "parquet":
+        for row in rows:
+            sys.stdout.write(output.json_plain(row.decode()[:-1]) + "\n")
+        sys.stdout.flush()
+    else:
+        shutil.copyfileobj(rows, sys.stdout.buffer, 1 << 20)
+        sys.stdout.buffer.flush()
 
 
 def _tell(report: Report, *, json: bool, dry_run: bool) -> None:

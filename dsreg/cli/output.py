@@ -9,8 +9,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, TextIO
 
-# Control characters, marks that turn the direction of text, and half characters: a terminal may obey or choke on them.
-_UNSAFE = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
+# Control characters, line breaks other than \n, marks that turn the direction of text, and half characters: a terminal
+# may obey or choke on them.
+_UNSAFE = re.compile(
+    "[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ufff9-\ufffb\ud800-\udfff]"
+)
 _COLOURS = {"error": "31;1", "warning": "33", "hint": "36", "head": "1", "faint": "2"}
 
 
@@ -38,6 +41,11 @@ def path(place: object) -> str:
 def plain(text: object) -> str:
     """Text in which everything that a terminal would obey is written out as an escape; line breaks and tabs stay."""
     return _UNSAFE.sub(lambda found: ascii(found[0])[1:-1], str(text))
+
+
+def json_plain(text: str) -> str:
+    """JSON text that says the same, with everything that a terminal would obey written as a JSON escape."""
+    return _UNSAFE.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
 
 
 def line(text: object) -> str:

@@ -1,10 +1,11 @@
-"""Symbolic links and paths in a stranger's project: nothing outside is written or deleted, only regular files are read."""
+"""Links and paths in a stranger's project: nothing outside is written or deleted, only regular files are read."""
 
 from __future__ import annotations
 
 import json
 import os
 import shutil
+import signal
 from collections.abc import Callable
 from pathlib import Path
 
@@ -79,7 +80,6 @@ TRAPS: dict[str, Trap] = {
     "a new descriptor": linked("exports/openai/rivers.trl.yaml", "none"),
 }
 COMMANDS = [
-    ["sync"],
     ["sync", "--force", "--accept", "registry"],
     ["sync", "--accept", "dataset_info"],
     ["add", "more", "data/rivers.jsonl", "--target", "openai"],
@@ -87,7 +87,6 @@ COMMANDS = [
     ["rename", "rivers", "streams"],
     ["remove", "-y", "rivers"],
     ["check", "--fix"],
-    ["init"],
     EXPORT,
     [*EXPORT, "--force", "--skip-invalid"],
 ]
@@ -153,7 +152,7 @@ def test_data_outside_is_read_only_and_reported(project: Path, file_name: str) -
     name = file_name.format(away=away)
     (project / "registry/rivers.toml").write_text(TOML.replace("rivers.jsonl", name))
     before = contents(away)
-    for command in (*COMMANDS[:2], ["set", "rivers", "--copy"], EXPORT, ["preview", "rivers"], ["show", "rivers"]):
+    for command in (["sync"], ["set", "rivers", "--copy"], EXPORT, ["preview", "rivers"], ["show", "rivers"]):
         assert run_here(*command).code == 0, command
         assert contents(away) == before
     assert run_here("rename", "rivers", "streams").code == 0 and run_here("remove", "-y", "streams").code == 0
@@ -184,23 +183,24 @@ def test_a_lock_of_a_stranger_makes_nothing_outside_go(project: Path) -> None:
         assert victim.exists() and done.code == 2 and "outside the project" in done.err, done
 
 
-SPECIAL = {
+SPECIAL: dict[str, Callable[[Path], object]] = {
     "a pipe": os.mkfifo,
     "a device": lambda path: path.symlink_to("/dev/zero"),
     "a folder": Path.mkdir,
     "a loop": lambda path: path.symlink_to(path.name),
     "a link to nothing": lambda path: path.symlink_to("nothing"),
 }
+PRETRAIN = ["export", "rivers", "--target", "pretrain", "--text-template", "template.jinja"]
 READ = {
-    "data": "data/rivers.jsonl",
-    "a TOML": "registry/rivers.toml",
-    "dataset_info.json": "data/dataset_info.json",
-    "the lock": "dsreg.lock",
-    "settings": "dsreg.toml",
-    "a template": "template.jinja",
-    "a configuration": "train.yaml",
-    "a manifest": "templates/formats/own/format.toml",
-    "a reader": "templates/formats/own/reader.py",
+    "data/rivers.jsonl": [["show", "rivers"], ["sync"], ["check"], EXPORT],
+    "registry/rivers.toml": [["list"], ["sync"], ["check"], ["remove", "-y", "rivers"]],
+    "data/dataset_info.json": [["sync"], ["check"], ["add", "more", "data/rivers.jsonl"]],
+    "dsreg.lock": [["sync"], ["check"], EXPORT],
+    "dsreg.toml": [["list"]],
+    "template.jinja": [PRETRAIN],
+    "train.yaml": [["remove", "-y", "rivers"]],
+    "templates/formats/own/format.toml": [["formats", "list"], EXPORT],
+    "templates/formats/own/reader.py": [["formats", "list"], EXPORT],
 }
 
 
@@ -208,18 +208,16 @@ READ = {
 @pytest.mark.parametrize("special", SPECIAL)
 def test_only_regular_files_are_read(project: Path, place: str, special: str) -> None:
     """None of these commands waits for a pipe's writer or reads a device to no end."""
-    path = project / READ[place]
+    path = project / place
     path.unlink(missing_ok=True)
     path.parent.mkdir(parents=True, exist_ok=True)
     SPECIAL[special](path)
-    pretrain = ["export", "rivers", "--target", "pretrain", "--text-template", "template.jinja"]
     said = project.parent / "said"
-    for command in (["list"], ["show", "rivers"], ["sync"], ["check"], EXPORT, pretrain, ["remove", "-y", "rivers"]):
-        code = run_forked(project, *command, said=said, before=give_up_after(20))
+    for command in READ[place]:
+        code = run_forked(project, *command, said=said, before=give_up)
         assert code in (0, 1, 2) and "Traceback" not in said.read_text(), (command, code, said.read_text())
 
 
-def give_up_after(seconds: int) -> Callable[[], None]:
-    import signal
-
-    return lambda: (signal.alarm(seconds), None)[1]
+def give_up() -> None:
+    """End the process that waits or reads for too long."""
+    signal.alarm(20)

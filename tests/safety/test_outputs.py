@@ -296,4 +296,10 @@ def hold_and_die() -> None:
 def test_no_process_leaves_files_for_the_next(project: Path) -> None:
     assert run_apart(project, *EXPORT).code == 0
     assert not temps(project)
-    assert set(os.listdir(project / ".dsreg")) <= {".gitignore", "cache.json", "exports.json", "lock", "owner"}
+    assert {path.name for path in (project / ".dsreg").iterdir()} <= {
+        ".gitignore",
+        "cache.json",
+        "exports.json",
+        "lock",
+        "owner",
+    }
