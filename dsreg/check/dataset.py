@@ -176,7 +176,8 @@ def _note(subject: Subject, note: Note) -> Finding:
     file, line = subject.place((note.path,) if note.path in subject.raw else ())
     message = f"{note.message}: its rows are not checked" if note.reason == "not_local" else note.message
     hint = NOTE_HINTS.get(note.reason, "")
-    return Finding(rule.code, rule.severity, message, file, line, None, note.path, rule.effect, hint)
+    effect = "" if rule.effect == REASONS["not_local"].effect else rule.effect  # it goes on: nothing comes of it
+    return Finding(rule.code, rule.severity, message, file, line, None, note.path, effect, hint)
 
 
 NOTE_HINTS = {

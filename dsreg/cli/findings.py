@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 SHOWN = 3
 """How many findings of one kind are printed; the rest is counted."""
 # errors and warnings as they were found, from cause to effect: the registry, the entry, the file, the rows
+NOT_LOCAL = "DS152"
+"""Told by the summary, so that a registry of hub entries is one line for each."""
 _ORDER = {"error": 0, "warning": 0, "note": 1}
 _COMMANDS = {"error": "error", "warning": "warning", "note": "notice"}
 
@@ -24,7 +26,7 @@ def show_text(findings: list[Finding]) -> None:
     """Print findings, notes last: one line each, what comes of it, and one hint for each kind."""
     kinds: dict[tuple[str, str, str], list[Finding]] = {}
     for finding in sorted(findings, key=lambda found: _ORDER[found.severity]):
-        if output.is_quiet() and finding.severity == "note":
+        if finding.code == NOT_LOCAL or (output.is_quiet() and finding.severity == "note"):
             continue
         kinds.setdefault((finding.code, finding.severity, finding.hint), []).append(finding)
     for same in kinds.values():
@@ -82,7 +84,8 @@ def summary(result: Result | BareResult) -> str:
     if result.rows is None:
         if result.fatal is not None:
             return f"{name}: LlamaFactory stops at the {_STEPS[result.fatal['where']]} (stage {result.stage})"
-        return f"{name}: no rows checked"
+        unread = next((found.message for found in result.findings if found.code == NOT_LOCAL), "no rows checked")
+        return f"{name}: {output.line(unread)}"
     counts = result.counts
     parts = [f"{counts['ok']:,} kept", f"{counts['dropped']:,} dropped"]
     if counts["fatal"]:
