@@ -72,4 +72,4 @@ def text_advice(notes: Any) -> Iterator[tuple[str, str, str]]:
         count, row = notes.counts["blank text"], notes.first["blank text"]
         said = "1 text is" if count == 1 else f"{count:,} texts are"
         message = f"{said} nothing but white space, the first in row {row:,}; no validator objects"
-        yield "DS404", message, "fill those texts, or remove the rows"
+        yield "DS414", message, "fill those texts, or remove the rows"

@@ -17,7 +17,7 @@ DEVIATIONS: dict[str, tuple[int, str, str]] = {
     "verl_rl_bad_gt_date": (0, "", "only verl's own scorer for this data_source wants another text"),
     "verl_rl_bad_gt_int": (0, "DS325", "a number as ground truth is written as text"),
     "verl_rl_bad_no_reward": (0, "DS325", "a prompt without ground truth is a row; reward_model is added"),
-    "verl_rl_bad_unknown_source": (0, "DS409", "a reward function of one's own makes it right"),
+    "verl_rl_bad_unknown_source": (0, "DS416", "a reward function of one's own makes it right"),
     "verl_rl_sagemaker_min": (0, "DS325", "the style is added"),
     "verl_rl_tools_union": (0, "DS412", "objects come back as they were before Arrow unified them"),
     "dpo_three": (1, "DS202", "a sample is one pair; cutting candidates would lose data"),
@@ -37,7 +37,7 @@ DEVIATIONS: dict[str, tuple[int, str, str]] = {
     "sft_no_eol": (0, "", "only one format detector wants the last line ended"),
     "sft_noversion": (0, "DS325", "the schema version is written"),
     "sft_pretty": (0, "DS326", "one row a line is written"),
-    "sft_tool_image": (0, "DS408", "tools beside media are an advisory"),
+    "sft_tool_image": (0, "DS415", "tools beside media are an advisory"),
     "sft_tool_json": (0, "DS325", "a tool's answer is written as text"),
 }
 

@@ -50,7 +50,7 @@ ADVISED = {
     "sft_kw_user": "a reserved word in another letter case is an advisory, DS403",
     "sft_mixed_image": "features in some rows only are an advisory, DS402",
     "sft_doc": "only the transform schema refuses documents, which guide and both validators take",
-    "sft_tool_image": "tools beside media are an advisory, DS408",
+    "sft_tool_image": "tools beside media are an advisory, DS415",
 }
 # Taken by all of them, and refused.
 STRICTER = {

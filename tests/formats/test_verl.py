@@ -368,14 +368,14 @@ def test_advice_on_verl_files() -> None:
     said = advice(
         "verl", [scored, prompt(user("q"), extra={"data_source": "my/data", "extra_info": {"tools_kwargs": {}}})]
     )
-    assert [one.code for one in said] == ["DS409", "DS412", "DS410"]
+    assert [one.code for one in said] == ["DS416", "DS412", "DS417"]
     assert "`my/data`" in said[0].message and "row 2" in said[2].message
 
 
 def test_advice_on_differing_tools() -> None:
     one, other = ({"task": "sft", "messages": [bot("a")], "tools": [{"name": name}]} for name in "fg")
     assert advice("verl-sft", [one, one]) == []
-    assert [said.code for said in advice("verl-sft", [one, other, other])] == ["DS411"]
+    assert [said.code for said in advice("verl-sft", [one, other, other])] == ["DS418"]
 
 
 # What SageMaker's row check says of a file, and what is done instead of refusing it, or the reason it is refused.
@@ -410,7 +410,7 @@ VERL = {
     "verl_rl_bad_gt_date": "Parquet keeps the date as text; it is JSON Lines that loses it",
     "verl_rl_bad_gt_int": "the ground truth becomes text",
     "verl_rl_bad_no_reward": "the ground truth is that of extra_info.answer",
-    "verl_rl_bad_unknown_source": "a reward function of one's own scores it: an advisory, DS409",
+    "verl_rl_bad_unknown_source": "a reward function of one's own scores it: an advisory, DS416",
     "verl_rl_sagemaker_min": "style is written",
     "verl_rl_tools_union": "tools_kwargs are JSON text, so no row gets the keys of another",
 }

@@ -36,4 +36,4 @@ def advise(notes: Notes, rows: int, c: Constants) -> Iterator[Advice]:
     if notes.counts["tools in DPO"]:
         count, row = notes.counts["tools in DPO"], notes.first["tools in DPO"]
         message = f"{count:,} rows have toolConfig, first row {row:,}; sagemaker-train refuses it in preference rows"
-        yield Advice("DS408", message, "--skip tools leaves those rows out, --strip tools takes unused tools out")
+        yield Advice("DS415", message, "--skip tools leaves those rows out, --strip tools takes unused tools out")

@@ -44,7 +44,7 @@ def advise(notes: Notes, rows: int, c: Constants) -> Iterator[Advice]:
     if notes.counts["tools and media"]:
         count, row = notes.counts["tools and media"], notes.first["tools and media"]
         message = f"{count:,} rows have toolConfig and media, first row {row:,}; sagemaker-train refuses those"
-        yield Advice("DS408", message, "--skip tools or --strip media such as images")
+        yield Advice("DS415", message, "--skip tools or --strip media such as images")
 
 
 def nova_sizes(rows: int, model: str) -> Iterator[Advice]:

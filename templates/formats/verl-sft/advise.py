@@ -25,4 +25,4 @@ def advise(notes: Notes, rows: int, c: Constants) -> Iterator[Advice]:
     if sum(kind.startswith("tools ") for kind in notes.counts) > 1:
         objects = "Parquet gives each the keys of the others as nulls" if c.options["parameters"] == "object" else ""
         message = f"rows have different tools: {objects or 'their parameters are JSON text'}, which templates print so"
-        yield Advice("DS411", message, "a file for each set of tools keeps them as they are")
+        yield Advice("DS418", message, "a file for each set of tools keeps them as they are")

@@ -37,10 +37,10 @@ def advise(notes: Notes, rows: int, c: Constants) -> Iterator[Advice]:
     if unscored:
         named = ", ".join(f"`{source:.60}`" for source in unscored[:3]) + (", …" if len(unscored) > 3 else "")
         message = f"verl has no scorer for the data_source {named}: training stops without a reward function"
-        yield Advice("DS409", message, "reward.custom_reward_function.path=reward.py in verl's settings")
+        yield Advice("DS416", message, "reward.custom_reward_function.path=reward.py in verl's settings")
     if notes.counts["kwargs as text"]:
         message = "tools_kwargs or interaction_kwargs are JSON text, which verl's agents do not decode"
         yield Advice("DS412", message, "--option objects=kept --option container=jsonl, for verl 0.7.1 or later")
     if notes.counts["no ground truth"]:
         count, row = notes.counts["no ground truth"], notes.first["no ground truth"]
-        yield Advice("DS410", f"{count:,} rows have an empty ground truth, first row {row:,}", "fill it in")
+        yield Advice("DS417", f"{count:,} rows have an empty ground truth, first row {row:,}", "fill it in")
