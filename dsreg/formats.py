@@ -7,7 +7,7 @@ import functools
 import importlib.util
 import sys
 import tomllib
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -25,6 +25,12 @@ def templates_dir() -> Path:
     """The folder of templates: inside the installed package, or beside it in a checkout."""
     packed = Path(__file__).parent / "templates"
     return packed if packed.is_dir() else Path(__file__).parent.parent / "templates"
+
+
+class OwnCode:
+    """Who is told, by the folder, before code of a project's own format runs: nobody, or the command line."""
+
+    runs: Callable[[Path], object] = staticmethod(lambda folder: None)
 
 
 class Format:
@@ -55,6 +61,8 @@ class Format:
     def _load(self, name: str, there: bool, reason: str) -> ModuleType:
         if not there:
             raise UsageError(f"{self.id} {reason}", hint="dsreg formats list")
+        if self.own:
+            OwnCode.runs(self.folder)
         path = self.folder / f"{name}.py"
         module_name = f"dsreg_formats_{self.id.replace('-', '_')}_{name}"
         spec = importlib.util.spec_from_file_location(module_name, path)

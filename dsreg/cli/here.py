@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING
+
+from dsreg.cli import output
 
 if TYPE_CHECKING:
     from dsreg.api import Project
@@ -11,11 +14,13 @@ if TYPE_CHECKING:
 
 class _Chosen:
     folder: str | None = None
+    named: frozenset[Path] = frozenset()
 
 
 def choose_folder(folder: str | None) -> None:
     """Work in the project at this folder: -C."""
     _Chosen.folder = folder
+    _Chosen.named = frozenset()
 
 
 def chosen_folder() -> str | None:
@@ -25,9 +30,18 @@ def chosen_folder() -> str | None:
 
 def here() -> Root:
     """The project to work in; raises NotFoundError when there is none."""
+    from dsreg.formats import OwnCode
     from dsreg.project import find_root, open_project
 
+    OwnCode.runs = _name_own_code
     return open_project(find_root(explicit=_Chosen.folder))
+
+
+def _name_own_code(folder: Path) -> None:
+    """Say once in a command whose code runs, where it is not dsreg's."""
+    if folder not in _Chosen.named:
+        _Chosen.named |= {folder}
+        output.note("the code of this format runs: it belongs to the project", where=output.path(folder))
 
 
 def project() -> Project:
