@@ -7,7 +7,7 @@ import stat
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import Any, Protocol
 
 from dsreg.advice import advise_samples
 from dsreg.errors import OutputError, RejectsError, UsageError
@@ -16,16 +16,15 @@ from dsreg.names import stem_of
 from dsreg.notes import Advice
 from dsreg.rowcode.errors import RowError
 from dsreg.rows import open_writer
-from dsreg.runner import Conversion, Reject, Tally, run, survey
-
-if TYPE_CHECKING:
-    from dsreg.fast import Plan
+from dsreg.runner import Conversion, Mistaken, Reject, Tally, run
 
 SHOWN_REJECTS = 20
 """How many rejects a report carries; all of them are counted, and written with `skip_invalid`."""
 _REJECT = b'{"source":'
 """What a file of rejects begins with."""
 SUFFIXES = {"json": ".json", "jsonl": ".jsonl", "parquet": ".parquet"}
+UNWRITTEN = (".csv", ".tsv", ".txt", ".arrow", ".xlsx")
+"""Suffixes of files that are read, but not written: JSON under such a name would be taken for something else."""
 
 
 @dataclass
@@ -82,15 +81,20 @@ class TooManyRejects(RejectsError):
 def container_of(conversion: Conversion, output: Path | None, option: str | None) -> str:
     """The container to write: what was asked for, what the output's suffix says, or the format's own.
 
-    Raises UsageError for a container that does not exist.
+    Raises UsageError for a container that does not exist, and for a suffix that promises another one.
     """
+    suffixes = [suffix for suffix in output.suffixes if suffix not in (".gz", ".zst", ".zstd")] if output else []
+    suffix = suffixes[-1].lower() if suffixes else ""
+    if suffix in UNWRITTEN:
+        raise UsageError(
+            f"{suffix} files cannot be written", where=str(output), hint=f"name it {' or '.join(SUFFIXES.values())}"
+        )
     if option is not None:
         if option not in SUFFIXES:
             raise UsageError(f"option container={option}: expected {' | '.join(SUFFIXES)}")
         return option
-    suffixes = [suffix for suffix in output.suffixes if suffix not in (".gz", ".zst")] if output else []
     by_suffix = {suffix: container for container, suffix in SUFFIXES.items()}
-    return by_suffix.get(suffixes[-1] if suffixes else "", conversion.target.manifest.container)
+    return by_suffix.get(suffix, conversion.target.manifest.container)
 
 
 def place_of(conversion: Conversion, name: str, container: str | None) -> str:
@@ -162,42 +166,92 @@ def export(
     ready: Callable[[Path], None] | None = None,
     limit: int | None = None,
     fast: bool = True,
+    early: bool = True,
 ) -> Report:
     """Convert a source into a file, or into nothing where `output` is None (a dry run); returns the report.
 
     The output appears whole under its name or not at all; `ready` gets the complete file before it takes the name.
     Raises TooManyRejects when rows were rejected and `skip_invalid` is false, OutputError for a place that cannot be
     written, DataFileError for a source that cannot be read, UsageError when the file as a whole is refused.
-    Without `fast`, every row goes the portable way; what is written and reported is the same.
+    Without `fast`, every row goes the portable way; without `early`, nothing is decided by the first rows; what is
+    written and reported is the same.
     """
     source = conversion.source
     if output is not None:
         check_output(output, source.files, ours=ours)
         if skip_invalid:
             check_rejects(output, source.files)
-        make_dirs(output.parent)
+        container_of(conversion, output, container)
     report = Report(source.name, source.files, source.format.id, conversion.target.id, output, Tally())
     report.effect = conversion.step.effect if conversion.step else ""
-    with contextlib.ExitStack() as stack:
-        place = stack.enter_context(sink(conversion, output, container, limit, ready))
-        keep = stack.enter_context(reject_sink(report, output if skip_invalid else None))
-        report.tally = run_or_refuse(conversion, place, keep, limit, fast=fast)
-        report.advice = list(advise(conversion, report.tally))
-        if report.tally.rejected and not skip_invalid:
-            raise TooManyRejects(report)
+    try:
+        with contextlib.ExitStack() as stack:
+            if output is not None:
+                stack.enter_context(folder_for(output))
+            place = stack.enter_context(sink(conversion, output, container, limit, ready))
+            keep = stack.enter_context(reject_sink(report, output if skip_invalid else None))
+            report.tally = run_or_refuse(conversion, place, keep, limit, fast=fast, early=early)
+            report.advice = list(advise(conversion, report.tally))
+            if report.tally.rejected and not skip_invalid:
+                raise TooManyRejects(report)
+    except Mistaken:
+        return export(
+            conversion,
+            output,
+            container=container,
+            skip_invalid=skip_invalid,
+            ours=ours,
+            ready=ready,
+            early=False,
+        )
+    if output is not None and not report.tally.rejected:
+        delete_stale_rejects(output, source.files)
     return report
 
 
+@contextlib.contextmanager
+def folder_for(output: Path) -> Iterator[None]:
+    """Make the folder of an output; where the block fails, what was made for it and is still empty goes again."""
+    made = [folder for folder in (output.parent, *output.parent.parents) if not folder.exists()]
+    make_dirs(output.parent)
+    try:
+        yield
+    except BaseException:
+        with contextlib.suppress(OSError):  # something stands in it
+            for folder in made:
+                folder.rmdir()
+        raise
+
+
+def delete_stale_rejects(output: Path, sources: list[Path]) -> None:
+    """Delete the rejects that an earlier run left beside an output, never another file and never what was read."""
+    path = rejects_place(output)
+    if not path.is_file() or path.is_symlink() or any(source.samefile(path) for source in sources):
+        return
+    with path.open("rb") as file:
+        ours = file.read(len(_REJECT)) == _REJECT
+    if ours:
+        delete(path)
+
+
 def run_or_refuse(
-    conversion: Conversion, place: Output, keep: Callable[[Reject], None], limit: int | None, *, fast: bool
+    conversion: Conversion,
+    place: Output,
+    keep: Callable[[Reject], None],
+    limit: int | None,
+    *,
+    fast: bool,
+    early: bool = False,
 ) -> Tally:
     """Run, and name the file when it is refused as a whole."""
     try:
-        survey(conversion, limit)
-        plan = find_plan(conversion) if fast and limit is None and place.separator else None
-        if plan is not None:
-            return run_fast(conversion, place, keep, plan)
-        return run(conversion, place.write, keep, limit=limit, surveyed=True)
+        if fast and limit is None and place.separator and conversion.target.manifest.text:
+            from dsreg.fast import run_fast
+
+            tally = run_fast(conversion, place, keep, early=early)
+            if tally is not None:
+                return tally
+        return run(conversion, place.write, keep, limit=limit)
     except RowError as error:
         files = ", ".join(str(path) for path in conversion.source.files)
         raise UsageError(f"{error.code} {error.message}; the file as a whole is refused", where=files) from None
@@ -236,22 +290,6 @@ class Output(Protocol):
 
     def write_joined(self, data: bytes, rows: int) -> None:
         """Take rows that are encoded."""
-
-
-def find_plan(conversion: Conversion) -> Plan | None:
-    """How to convert rows that are text only without decoding them; None where that is not possible."""
-    if not conversion.target.manifest.text:
-        return None
-    from dsreg.fast import plan_for
-
-    return plan_for(conversion)
-
-
-def run_fast(conversion: Conversion, place: Output, keep: Callable[[Reject], None], plan: Plan) -> Tally:
-    """Convert by a plan; imported late, since not every conversion has one."""
-    from dsreg.fast import run_fast
-
-    return run_fast(conversion, place, keep, plan)
 
 
 @contextlib.contextmanager

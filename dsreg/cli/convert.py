@@ -136,6 +136,7 @@ def _convert(
 
     with progress(conversion):
         if dry_run:
+            container_of(conversion, path, container)  # refuses what the run would refuse
             return export(conversion, None, skip_invalid=skip_invalid)
         if path is not None:
             return export(conversion, path, container=container, skip_invalid=skip_invalid, ours=force)

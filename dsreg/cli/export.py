@@ -147,6 +147,7 @@ def _convert(job: Job, path: Path | None, *, skip_invalid: bool, force: bool, dr
     from dataclasses import replace
 
     from dsreg.cli.progress import progress
+    from dsreg.export import container_of
     from dsreg.export import export as convert
 
     with progress(job.conversion):
@@ -154,6 +155,7 @@ def _convert(job: Job, path: Path | None, *, skip_invalid: bool, force: bool, dr
             return job.dataset.export_conversion(
                 job.conversion, path, container=job.container, skip_invalid=skip_invalid, force=force
             )
+        container_of(job.conversion, path, job.container)  # refuses what the run would refuse
         report = convert(job.conversion, None, skip_invalid=skip_invalid)
         return replace(report, output=path or job.usual_place)
 

@@ -1,0 +1,81 @@
+"""Where exports go, and what is left there: no empty folders, no stale rejects, no names that lie."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from dsreg import Project
+from dsreg.errors import DsregError, UsageError
+from tests.conftest import WriteProject
+
+GOOD = {"instruction": "Name a river.", "output": "The Seine."}
+BAD = {"instruction": 1, "output": "The Seine."}
+TOML = 'format = "alpaca"\nfile_name = "rivers.jsonl"\ncolumns = {prompt = "instruction", response = "output"}\n'
+
+
+@pytest.fixture
+def root(write_project: WriteProject) -> Path:
+    root = write_project({"registry/rivers.toml": TOML, "data/": ""})
+    set_rows(root, GOOD, GOOD)
+    return root
+
+
+def set_rows(root: Path, *rows: dict[str, Any]) -> None:
+    (root / "data/rivers.jsonl").write_text("".join(f"{json.dumps(row)}\n" for row in rows))
+
+
+@pytest.mark.parametrize("skip_invalid", [False, True])
+def test_stale_rejects_go_with_any_export_that_has_none(root: Path, skip_invalid: bool) -> None:
+    rivers = Project.find(root)["rivers"]
+    set_rows(root, GOOD, BAD)
+    report = rivers.export("openai", skip_invalid=True)
+    assert report.rejects_path is not None and report.rejects_path.exists()
+    set_rows(root, GOOD)
+    rivers.export("openai", skip_invalid=skip_invalid)
+    assert not report.rejects_path.exists()
+
+
+def test_what_is_no_rejects_file_stays(root: Path) -> None:
+    rivers = Project.find(root)["rivers"]
+    place = root / "exports/openai/rivers.jsonl.rejects.jsonl"
+    place.parent.mkdir(parents=True)
+    for text in ("mine\n", ""):
+        place.write_text(text)
+        rivers.export("openai")
+        assert place.read_text() == text
+
+
+def test_rejects_that_are_the_source_stay(root: Path) -> None:
+    rejects = root / "data/out.jsonl.rejects.jsonl"
+    rejects.write_text(json.dumps({"source": "a", **GOOD}, separators=(",", ":")) + "\n")
+    (root / "registry/again.toml").write_text(TOML.replace("rivers.jsonl", rejects.name))
+    Project.find(root)["again"].export("openai", root / "data/out.jsonl")
+    assert rejects.exists()
+
+
+@pytest.mark.parametrize("path", [None, "deep/er/out.jsonl"])
+def test_a_failed_export_leaves_no_folder(root: Path, path: str | None) -> None:
+    set_rows(root, BAD)
+    (root / "exports").mkdir()
+    before = set(root.rglob("*"))
+    with pytest.raises(DsregError):
+        Project.find(root)["rivers"].export("openai", root / path if path else None)
+    assert {found for found in root.rglob("*") if ".dsreg" not in found.parts} == before
+
+
+@pytest.mark.parametrize("suffix", [".csv", ".tsv", ".txt", ".arrow", ".xlsx", ".CSV", ".csv.gz"])
+@pytest.mark.parametrize("options", [{}, {"container": "jsonl"}])
+def test_an_output_cannot_be_named_as_what_it_is_not(root: Path, suffix: str, options: dict[str, str]) -> None:
+    with pytest.raises(UsageError, match="cannot be written") as caught:
+        Project.find(root)["rivers"].export("openai", root / f"new/out{suffix}", options=options)
+    assert all(word in caught.value.hint for word in (".json ", ".jsonl", ".parquet"))
+    assert not (root / "new").exists()
+
+
+@pytest.mark.parametrize("name", ["out.jsonl.zstd", "out.v1.2", "csv"])
+def test_other_names_are_free(root: Path, name: str) -> None:
+    assert Project.find(root)["rivers"].export("openai", root / name).tally.written == 2
