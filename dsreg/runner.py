@@ -38,6 +38,10 @@ class Place(Protocol):
         """The line where the row begins, from 1, in files that have lines."""
 
 
+class Mistaken(Exception):
+    """What was decided by the first rows of a file does not hold for all of them."""
+
+
 @dataclass(frozen=True)
 class Choices:
     """What a user decides about a conversion: `--take`, `--skip`, `--strip`, `--option`, `--text-template`."""
@@ -161,15 +165,13 @@ def run(
     reject: Callable[[Reject], None],
     *,
     limit: int | None = None,
-    surveyed: bool = False,
 ) -> Tally:
     """Convert all rows of a source; `write` gets the rows of the target in order, `reject` what cannot be used.
 
     A target that must know the whole file first is surveyed in a pass of its own. Raises DataFileError for a file that
     cannot be read, and RowError when the file as a whole is refused.
     """
-    if not surveyed:
-        survey(conversion, limit)
+    survey(conversion, limit)
     tally = Tally()
     use = row_user(conversion, tally, write, reject)
     for stream, value in stream_rows(conversion.source, limit):

@@ -5,6 +5,6 @@ place, and they alone decide and explain.
 """
 
 from dsreg.fast.plan import Plan
-from dsreg.fast.run import plan_for, run_fast
+from dsreg.fast.run import decide_early, plan_for, run_fast
 
-__all__ = ["Plan", "plan_for", "run_fast"]
+__all__ = ["Plan", "decide_early", "plan_for", "run_fast"]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from itertools import accumulate
@@ -20,6 +21,7 @@ from dsreg.rows.source import Source
 from dsreg.rows.values import row_value
 
 _SLICE = 1 << 15
+ROW_END = re.compile(rb"[ \t\r\n]*\}[ \t\r\n]*,[ \t\r\n]*\Z")
 _FIRST = itemgetter(0)
 
 
@@ -39,6 +41,7 @@ class Rows:
     line: Callable[[int], int]
     starts: Callable[[], list[int]]
     exactly: Callable[[], Rows]
+    lines: int = 0
 
 
 class Blocks:
@@ -55,8 +58,9 @@ class Blocks:
     def of_lines(self, source: Source, line: int = 1) -> Iterator[Rows]:
         """The rows of JSON Lines."""
         for block in whole_lines(source):
-            yield self.lines(block, line, source.name)
-            line += block.count(b"\n")
+            rows = self.lines(block, line, source.name)
+            yield rows
+            line += rows.lines
 
     def lines(self, block: bytes, line: int, name: str) -> Rows:
         """The rows of a block of whole lines."""
@@ -77,6 +81,7 @@ class Blocks:
             lambda i: line + i,
             lambda: [0, *accumulate(len(raw) + 1 for raw in lines)],
             lambda: self.one_by_one(block, lines, line),
+            len(lines),
         )
 
     def is_row(self, raw: bytes) -> bool:
@@ -96,6 +101,7 @@ class Blocks:
 
     def one_by_one(self, block: bytes, lines: list[bytes], line: int) -> Rows:
         """The rows of lines of which some are blank, broken, or not of the plan's type."""
+        count = len(lines)
         kept = [(i, raw) for i, raw in enumerate(lines) if raw.strip()]
         numbers, lines = [line + i for i, _ in kept], [raw for _, raw in kept]
         values: list[Any] | None = None
@@ -114,6 +120,7 @@ class Blocks:
             numbers.__getitem__,
             lambda: [0, *accumulate(len(raw) + 1 for raw in lines)],
             lambda: self.one_by_one(block, lines, line),
+            count,
         )
 
     def _try(self, raw: bytes) -> Any:
@@ -199,12 +206,19 @@ class Blocks:
 
 
 def piece_lengths(text: bytes, head: bytes, count: int) -> list[int] | None:
-    """How long the rows of an array are at most, if all of them begin with `head`; without their line breaks."""
+    """How long the rows of an array are at most, if what stands between them is the same everywhere.
+
+    Line breaks with the indentation of a row's columns are not counted.
+    """
     indent = head[1 : head.index(b'"')]
     if indent.startswith(b"\n"):
         text, head = text.replace(indent, b""), head.replace(indent, b"")
-    pieces = text.split(head)
-    return [len(piece) + len(head) for piece in pieces[1:]] if len(pieces) == count + 1 else None
+    second = text.find(head, 1)
+    between = ROW_END.search(text, max(0, second - 64), second) if second > 0 else None
+    if between is None:
+        return [len(text)] if count == 1 else None
+    pieces = text.split(between[0] + head)
+    return [len(piece) + len(head) + 1 for piece in pieces] if len(pieces) == count else None
 
 
 def check_utf8(block: bytes) -> None:

@@ -24,17 +24,33 @@ _SPACE = (
 )
 _BLANK = re.compile(rb'"%b*+"' % _SPACE)
 _TAIL = re.compile(r'"[A-Za-z_]+":\Z')
-# What Nova reserves, in any letter case (the `K` of <unk> has a look-alike whose lower case it is), and texts in which
-# such a word could be spelled with escapes.
-RESERVED = tuple(
+# What Nova reserves, in any letter case (the `k` of <unk> has a look-alike, the Kelvin sign), and the escapes by which
+# such a word could be spelled.
+_MARKED = [
+    (60, re.compile(rb"<(?:(?i:image>|video>)|[uU][nN](?:[kK]|\xe2\x84\xaa|\\u))").match),
+    (91, re.compile(rb"\[(?i:eos\])").match),
+]
+_WORDS = tuple(
     re.compile(pattern).search
     for pattern in (
         rb":(?<=[mrtMRT]:)(?:(?<=(?i:system:))|(?<=(?i:user:))|(?<=(?i:bot:))|(?<=(?i:assistant:))|(?<=(?i:thought:)))",
-        rb"<(?:(?i:image>|video>)|[uU][nN](?:[kK]|\xe2\x84\xaa|\\u)>?)",
-        rb"\[(?i:eos\])",
         rb"\\u00[2-7]",
     )
 )
+
+
+def reserved(text: bytes, start: int = 0, end: int | None = None) -> bool:
+    """Whether a stretch of bytes may hold a word that Nova reserves, in any letter case."""
+    end = len(text) if end is None else end
+    if any(search(text, start, end) for search in _WORDS):
+        return True
+    for mark, match in _MARKED:  # these marks are rare: going from one to the next is faster than a search
+        at = text.find(mark, start, end)
+        while at >= 0:
+            if match(text, at, end):
+                return True
+            at = text.find(mark, at + 1, end)
+    return False
 
 
 @dataclass
@@ -45,7 +61,7 @@ class Plan:
     row_type: type
     convert: Callable[..., list[bytes | None]]
     text: list[Callable[[bytes], re.Match[bytes] | None]]
-    reserved: tuple[Callable[[bytes], re.Match[bytes] | None], ...]
+    reserved: bool
     row_note: str
     code: str
 
@@ -125,7 +141,7 @@ def make_plan(conversion: Conversion, extras: Iterable[str]) -> Plan | None:
         row_type,
         build.names["convert"],
         _text_checks(layout),
-        RESERVED if write.get("reserved") else (),
+        bool(write.get("reserved")),
         layout.row_note,
         code,
     )
@@ -302,7 +318,8 @@ def _constants(build: _Build, values: dict[str, Any], turn_type: Any) -> None:
     """The namespace of the code."""
     layout, write = build.layout, build.layout.write
     tags = layout.tags
-    keys = [*build.conversion.steps.source.columns.values(), *((tags.role, tags.content) if tags else ())]
+    source = build.conversion.steps.source
+    keys = [*source.columns.values(), *source.extras, *((tags.role, tags.content) if tags else ())]
     user = write.get("user", "<text>").encode().split(b"<text>")
     assistant = write.get("assistant", "<text>").encode().split(b"<text>")
     pair = [user[0], user[1] + b"," + assistant[0], assistant[1]]

@@ -10,16 +10,19 @@ from pathlib import Path
 from typing import Any, NamedTuple, Protocol
 
 from dsreg.fast.blocks import Blocks, Rows
-from dsreg.fast.plan import Plan, make_plan
+from dsreg.fast.plan import Plan, make_plan, reserved
 from dsreg.notes import Notes
 from dsreg.registered import peek
+from dsreg.rowcode.constants import Constants
+from dsreg.rowcode.errors import RowError
+from dsreg.rowcode.pipeline import SetAside, read_samples
 from dsreg.rows.arrays import SPACE
 from dsreg.rows.decode import Decoder
 from dsreg.rows.encode import encode
 from dsreg.rows.sniff import container_of
 from dsreg.rows.source import BLOCK, Source
 from dsreg.rows.stream import RowStream
-from dsreg.runner import Conversion, Reject, Tally, row_user
+from dsreg.runner import Conversion, Mistaken, Place, Reject, Tally, row_user, survey
 
 REST = 15
 """How many blocks are converted row by row at once after one of which most rows had to be."""
@@ -53,14 +56,60 @@ def plan_for(conversion: Conversion) -> Plan | None:
     return make_plan(conversion, dict.fromkeys(key for row in peek(conversion.source.files) for key in row))
 
 
-def run_fast(conversion: Conversion, output: Output, reject: Callable[[Reject], None], plan: Plan) -> Tally:
-    """Convert all rows of a source, as `dsreg.runner.run` does, once the survey is made.
+def decide_early(conversion: Conversion) -> Notes | None:
+    """Let the writer of a surveyed target decide by the first rows; None where it has to see all rows first.
 
-    The rows written are equal as JSON to those of `run`, and so are rejects, account and notes. Raises what `run` does.
+    Text-only rows are alike for it, and the others are shown to it while they are written. Raises what `decide` does.
     """
+    if not conversion.target.manifest.text.get("write", {}).get("style"):
+        return None
+    writer, target, notes = conversion.target.writer, conversion.steps.target, Notes()
+    if not hasattr(writer, "survey") or not writer.survey_needed(target):
+        return None
+    for row in peek(conversion.source.files):
+        see(conversion, row, notes)
+    writer.decide(notes, target)
+    return notes
+
+
+def see(conversion: Conversion, value: Any, notes: Notes) -> None:
+    """Show the samples of a row to a writer that must know all of them."""
+    try:
+        for sample in read_samples(value, conversion.steps):
+            conversion.target.writer.survey(sample, conversion.steps.target, notes)
+    except (RowError, SetAside):
+        return  # it is reported where it is written
+
+
+def run_fast(
+    conversion: Conversion, output: Output, reject: Callable[[Reject], None], *, early: bool = False
+) -> Tally | None:
+    """Convert all rows of a source, as `dsreg.runner.run` does; None where there is no fast way for it.
+
+    The rows written are equal as JSON to those of `run`, and so are rejects, account and notes. With `early`, a writer
+    that must see all rows decides by the first ones. Raises what `run` does, and Mistaken when that decision does not
+    hold: what was written does not count then.
+    """
+    target = conversion.steps.target
+    if "read" not in conversion.source.format.manifest.text or "write" not in conversion.target.manifest.text:
+        return None
+    before = dict(target.options)
+    notes = decide_early(conversion) if early else None
+    if notes is None:
+        survey(conversion, None)
+    plan = plan_for(conversion)
+    if plan is None:
+        target.options = before
+        return None
     tally = Tally()
     for path in conversion.source.files:
-        run_file(Run(conversion, plan, tally, output, reject), path)
+        run_file(Run(conversion, plan, tally, output, reject, notes), path)
+    if notes is not None:
+        again = Constants(target.task, target.columns, options=dict(before))
+        conversion.target.writer.decide(notes, again)
+        if again.options != target.options:
+            target.options = before
+            raise Mistaken
     return tally
 
 
@@ -87,13 +136,21 @@ class Run:
     tally: Tally
     output: Output
     reject: Callable[[Reject], None]
+    early: Notes | None = None
 
     def __post_init__(self) -> None:
-        self.decoder = Decoder(self.conversion.steps.source.columns.values())
+        source = self.conversion.steps.source
+        self.decoder = Decoder({*source.columns.values(), *source.extras})
         self.blocks = Blocks(self.plan.row_type, self.decoder)
         self.row = 0
         self._made: list[bytes] = []
-        self._use = row_user(self.conversion, self.tally, self._encode, self.reject)
+        self._convert_row = row_user(self.conversion, self.tally, self._encode, self.reject)
+
+    def _use(self, place: Place, value: Any) -> None:
+        """Convert one row the portable way."""
+        if self.early is not None:
+            see(self.conversion, value, self.early)
+        self._convert_row(place, value)
 
     def _encode(self, row: dict[str, Any]) -> None:
         self._made.append(encode(row, str(getattr(self.output, "path", "")), self.tally.written))
@@ -116,17 +173,17 @@ class Run:
         if self.blocks.portable:
             self.blocks.portable -= 1
             out: list[bytes | None] = [None] * len(rows.typed)
-            notes = Notes()
+            notes, joined = Notes(), None
         else:
-            out, notes, rows = self._convert(rows)
+            out, notes, rows, joined = self._convert(rows)
         number = self.tally.read
         odd = out.count(None)
         if odd:
             self._mix(path, rows, out)
             if odd * 2 > len(out) and not self.blocks.portable:
                 self.blocks.portable = REST
-        else:
-            self._made = out  # type: ignore[assignment]
+        elif joined is not None:
+            self.output.write_joined(joined, len(out))
             self.tally.written += len(out)
         self._note(notes, number)
         self.tally.read = number + len(out)
@@ -144,17 +201,21 @@ class Run:
                 self.tally.read = number + i
                 self._use(At(path, self.row + i + 1, rows.line(i)), rows.value(i))
 
-    def _convert(self, rows: Rows) -> tuple[list[bytes | None], Notes, Rows]:
-        """The rows of a block that are text only, None for the others; and what there is to note about them."""
-        for search in self.plan.reserved:
-            if search(rows.text):
-                drop(rows.typed, rows.text, rows.starts(), search)
+    def _convert(self, rows: Rows) -> tuple[list[bytes | None], Notes, Rows, bytes | None]:
+        """The rows of a block that are text only, None for the others; what to note about them; and all of them joined.
+
+        There is nothing joined unless all are text only.
+        """
+        if self.plan.reserved and reserved(rows.text):
+            for i, (start, end) in enumerate(pairwise(rows.starts())):
+                if reserved(rows.text, start, end):
+                    rows.typed[i] = None
         try:
             out, notes, lost = self._loop(rows)
         except Misaligned:
             return self._convert(rows.exactly())
         kept = [row for row in out if row is not None]
-        joined = b"\n".join(kept)
+        joined = self.output.separator.join(kept)
         bad = [search for search in self.plan.text if search(joined)]
         if bad:
             for i, row in enumerate(out):
@@ -165,7 +226,7 @@ class Run:
         first = next((i for i, row in enumerate(out) if row is not None), None)
         if self.plan.row_note and first is not None:
             notes.see(self.plan.row_note, first, len(out) - out.count(None))
-        return out, notes, rows
+        return out, notes, rows, joined if len(kept) == len(out) and not bad else None
 
     def _loop(self, rows: Rows) -> tuple[list[bytes | None], Notes, list[str]]:
         notes = Notes()
@@ -186,10 +247,3 @@ class Run:
         for kind, row in notes.first.items():
             number = before + row + 1
             self.tally.notes.first[kind] = min(self.tally.notes.first.get(kind, number), number)
-
-
-def drop(typed: list[Any], text: bytes, starts: list[int], search: Any) -> None:
-    """Take the rows out in whose bytes something is found."""
-    for i, (start, end) in enumerate(pairwise(starts)):
-        if typed[i] is not None and search(text, start, end):
-            typed[i] = None
