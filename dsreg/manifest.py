@@ -32,6 +32,7 @@ class Manifest(BaseModel):
     path: str = "{name}"
     extra: Literal["carried", "named", "none"] = "none"
     supports: list[str]
+    brings: list[str] | None = None
     by_column: list[str] = []
     llamafactory: Literal["alpaca", "sharegpt"] | None = None
     facts: str

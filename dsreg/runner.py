@@ -107,12 +107,17 @@ class Tally:
         return f"{account} + {self.rejected.total():,} rejected; {self.written:,} written"
 
 
-def make_conversion(source: Source, target: Format, choices: Choices | None = None) -> Conversion:
-    """Decide how a source becomes a target; raises UsageError before a row is read when it cannot."""
+def make_conversion(
+    source: Source, target: Format, choices: Choices | None = None, root: Path | None = None
+) -> Conversion:
+    """Decide how a source becomes a target; raises UsageError before a row is read when it cannot.
+
+    `root` is the project, whose own formats are among those that would do.
+    """
     choices = choices or Choices()
     check_feature_names(choices)
     writer = target.writer
-    task, step = choose_way(source.task, target, choices.take)
+    task, step = choose_way(source.task, target, choices.take, root)
     adapt = step.adapt if step else None
     if choices.text_template is not None:
         if task != "pretrain" or source.task == "pretrain":
@@ -150,13 +155,17 @@ def check_feature_names(choices: Choices) -> None:
 
 
 def unheld_features(source: Source, target: Format, constants: Constants) -> frozenset[str]:
-    """The features that rows of the source may have and the target cannot hold under its options."""
+    """The features that rows of the source may have and the target cannot hold under its options.
+
+    A source that does not say what its rows can bring may bring anything.
+    """
     if constants.task == "pretrain":
         return frozenset()
     manifest = source.format.manifest
+    brought = FEATURES if manifest.brings is None else manifest.brings
     absent = frozenset(manifest.by_column) - source.constants.columns.keys()
     written = {"thinking"} if constants.options.get("thinking") == "inline" else set()
-    return frozenset(manifest.supports) - absent - frozenset(target.manifest.supports) - written
+    return frozenset(brought) - absent - frozenset(target.manifest.supports) - written
 
 
 def run(
@@ -211,6 +220,8 @@ def row_user(
             observe_sample(sample, tally.read, tally.notes)
             if not keeps_extras and "extra" in sample:
                 tally.lost_extras.update(sample["extra"].keys() - named)
+            if "left" in sample:
+                tally.lost_extras.update(sample["left"])
 
     return use
 
@@ -232,7 +243,7 @@ def survey(conversion: Conversion, limit: int | None) -> None:
 
 def stream_rows(source: Source, limit: int | None = None) -> Iterator[tuple[RowStream, Any]]:
     """All rows of a source's files in order, each with the stream that knows its place."""
-    unique = source.constants.columns.values()
+    unique = source.constants.mapped
     left = limit if limit is not None else -1
     for path in source.files:
         with open_rows(path, unique=unique) as stream:

@@ -64,6 +64,15 @@ def split_columns(format: Format, given: Mapping[str, str]) -> tuple[dict[str, s
     return own, extras
 
 
+# Columns that only rows for one task are read for; on others they are further columns like any.
+TASK_COLUMNS = {"chosen": "preference", "rejected": "preference", "kto_tag": "kto", "label": "kto"}
+
+
+def columns_of_task(columns: Mapping[str, str], task: str) -> dict[str, str]:
+    """The columns that a reader takes on rows for this task: the others are carried."""
+    return {name: column for name, column in columns.items() if TASK_COLUMNS.get(name, task) == task}
+
+
 def columns_in(format: Format, rows: Iterable[Mapping[str, Any]], given: Mapping[str, str]) -> dict[str, str]:
     """The format's columns that occur in these rows, by their default names, under what was given."""
     present = {key for row in rows for key in row}
@@ -90,9 +99,10 @@ def make_source(
 ) -> Source:
     """A source whose columns are exactly the given ones; raises UsageError when they make no task."""
     own, extras = split_columns(format, columns)
+    task = format.task_of(own, ranking=ranking)
     constants = Constants(
-        task=format.task_of(own, ranking=ranking),
-        columns=own,
+        task=task,
+        columns=columns_of_task(own, task),
         extras=extras,
         tags=complete_tags(tags or {}),
         options=options_of(format, "read", dict(options or {})),

@@ -89,7 +89,7 @@ def collect(conversion: Conversion, *, survey: bool, held: bool) -> tuple[Bundle
     for module, names in USED_LAST.items():
         bundle.add(module, *names)
     constants = ("dsreg.rowcode.constants", "Constants")
-    source_fields = bundle.attributes(reader, "read_row", apart_from=constants) | {"columns"}
+    source_fields = bundle.attributes(reader, "read_row", apart_from=constants) | {"columns", "extras"}
     return bundle, source_fields, bundle.attributes(writer, *write, apart_from=constants)
 
 

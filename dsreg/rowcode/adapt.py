@@ -5,10 +5,11 @@ Each function takes a sample and gives a list: empty when the row is set aside b
 
 from __future__ import annotations
 
-import json
 from typing import Any
 
 from dsreg.rowcode.errors import RowError
+from dsreg.rowcode.features import find_features
+from dsreg.rowcode.jsontext import json_text
 
 
 def adapt_preference_to_kto(sample: dict[str, Any]) -> list[dict[str, Any]]:
@@ -36,9 +37,9 @@ def adapt_preference_to_prompt_chosen(sample: dict[str, Any]) -> list[dict[str, 
     """The text of the chosen answer becomes the ground truth."""
     rest = {key: value for key, value in sample.items() if key not in ("chosen", "rejected")}
     answer = sample["chosen"]
-    if len(answer) != 1 or "tool_calls" in answer[0] or not isinstance(answer[0]["content"], str):
-        raise RowError("DS311", "chosen", "the chosen answer is not plain text, so it cannot become the ground truth")
-    return [{**rest, "task": "prompt", "answer": answer[0]["content"]}]
+    if len(answer) != 1:
+        raise RowError("DS311", "chosen", "the chosen answer is not one message, so it cannot become the ground truth")
+    return [{**rest, "task": "prompt", "answer": plain_answer(answer[0], "chosen")}]
 
 
 def adapt_kto_to_sft_desirable(sample: dict[str, Any]) -> list[dict[str, Any]]:
@@ -56,10 +57,19 @@ def adapt_kto_to_sft_undesirable(sample: dict[str, Any]) -> list[dict[str, Any]]
 def adapt_sft_to_prompt(sample: dict[str, Any]) -> list[dict[str, Any]]:
     """The last assistant text becomes the ground truth."""
     messages = sample["messages"]
-    last = messages[-1] if messages else {"role": "", "content": ""}
-    if last["role"] != "assistant" or "tool_calls" in last or not isinstance(last["content"], str):
+    if not messages or messages[-1]["role"] != "assistant":
         raise RowError("DS311", "messages", "the row does not end in an assistant's text, which would be the answer")
-    return [{**sample, "task": "prompt", "messages": messages[:-1], "answer": last["content"]}]
+    answer = plain_answer(messages[-1], f"messages[{len(messages) - 1}]")
+    return [{**sample, "task": "prompt", "messages": messages[:-1], "answer": answer}]
+
+
+def plain_answer(message: dict[str, Any], path: str) -> str:
+    """The text of an answer that has nothing else; raises RowError DS311 for what a ground truth would lose."""
+    more = [key for key in message if key not in ("role", "content")]
+    if more or not isinstance(message["content"], str):
+        what = more[0] if more else "content of several parts"
+        raise RowError("DS311", path, f"the answer has {what}, which a ground truth of text would lose")
+    return message["content"]
 
 
 def adapt_prompt_to_sft_answer(sample: dict[str, Any]) -> list[dict[str, Any]]:
@@ -73,10 +83,15 @@ def adapt_prompt_to_sft_answer(sample: dict[str, Any]) -> list[dict[str, Any]]:
 
 
 def adapt_to_pretrain(sample: dict[str, Any]) -> list[dict[str, Any]]:
-    """The dialogue as plain text, turns separated by an empty line; undesirable answers are set aside."""
+    """The dialogue as plain text, turns separated by an empty line; undesirable answers are set aside.
+
+    `left` names the features that text has no place for.
+    """
     if sample["task"] == "kto" and not sample["label"]:
         return []
-    return [{"task": "pretrain", "text": plain_text(dialogue(sample)), "extra": sample.get("extra", {})}]
+    left = find_features(sample) & {"tools", "weight", "name", "other_keys"}
+    text = plain_text(dialogue(sample))
+    return [{"task": "pretrain", "text": text, "extra": sample.get("extra", {}), "left": sorted(left)}]
 
 
 def dialogue(sample: dict[str, Any]) -> list[dict[str, Any]]:
@@ -102,5 +117,5 @@ def plain_text(messages: list[dict[str, Any]]) -> str:
             pieces.append(content)
         for call in message.get("tool_calls", ()):
             entry = {"name": call["name"], "arguments": call["arguments"]}
-            pieces.append(json.dumps(entry, ensure_ascii=False))
+            pieces.append(json_text(entry, f"messages[{i}]"))
     return "\n\n".join(pieces)

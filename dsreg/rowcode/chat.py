@@ -29,6 +29,8 @@ CHAT_KEYS = frozenset(
         "function_call",
     ]
 )
+# `index` is the place in a stream, which the order of the calls says as well.
+CALL_KEYS = frozenset(["id", "type", "index", "function", "name", "arguments"])
 
 
 def read_chat(value: Any, path: str, start: int = 0) -> list[dict[str, Any]]:
@@ -84,6 +86,8 @@ def read_chat_message(raw: Any, path: str, turn: int) -> dict[str, Any]:
             raise RowError("DS206", f"{path}.tool_calls", f"only an assistant can call tools, not {name!r}")
         message["tool_calls"] = calls
     thinking = raw.get("reasoning_content") or raw.get("reasoning")
+    if raw.get("reasoning") and raw["reasoning"] != thinking:
+        raise RowError("DS217", f"{path}.reasoning", "`reasoning_content` and `reasoning` differ: which is meant?")
     if thinking is not None:
         if role != "assistant":
             raise RowError("DS206", f"{path}.reasoning_content", f"only an assistant can reason, not {name!r}")
@@ -124,6 +128,9 @@ def read_part(raw: Any, path: str) -> dict[str, Any]:
     """One content part: OpenAI's text, image_url and input_audio, and the image, video, audio of chat templates."""
     raw = {key: value for key, value in as_object(raw, path).items() if value is not None}
     kind = raw.get("type", "text" if "text" in raw else None)
+    keys = [key for key in raw if key != "type"]
+    if len(keys) > 1:
+        raise RowError("DS216", path, f"a content part holds one thing; this one has {', '.join(keys)[:80]}")
     if kind == "text":
         return {"type": "text", "text": as_text(raw.get("text", raw.get("value")), f"{path}.text")}
     base = kind.removesuffix("_url").removeprefix("input_") if isinstance(kind, str) else None
@@ -140,6 +147,10 @@ def read_part(raw: Any, path: str) -> dict[str, Any]:
 def read_tool_calls(raw: dict[str, Any], path: str, turn: int) -> list[dict[str, Any]]:
     """The calls of a message: `tool_calls`, flat or nested under `function`, or the older `function_call`."""
     calls = raw.get("tool_calls")
+    if calls and raw.get("function_call") is not None:
+        raise RowError(
+            "DS217", f"{path}.function_call", "the message has `tool_calls` and `function_call`: which is meant?"
+        )
     if calls is None or calls == []:
         if raw.get("function_call") is None:
             return []
@@ -152,11 +163,20 @@ def read_tool_call(raw: Any, path: str, default_id: str) -> dict[str, Any]:
     """One call as {id, name, arguments}; arguments that are no JSON object stay the text they are."""
     raw = as_object(raw, path)
     function = as_object(raw.get("function", raw), f"{path}.function")
+    refuse_other_keys(raw, CALL_KEYS, path)
+    refuse_other_keys(function, CALL_KEYS, f"{path}.function")
     return {
         "id": as_text(raw.get("id") or default_id, f"{path}.id"),
         "name": as_text(function.get("name"), f"{path}.function.name"),
         "arguments": read_arguments(function.get("arguments"), f"{path}.function.arguments"),
     }
+
+
+def refuse_other_keys(raw: dict[str, Any], known: frozenset[str], path: str) -> None:
+    """Raise RowError DS217 for a key that no layout has a place for and whose value would be lost."""
+    for key, value in raw.items():
+        if key not in known and value is not None:
+            raise RowError("DS217", f"{path}.{key}", f"the key `{key}` of a call has no place in other layouts")
 
 
 def read_arguments(value: Any, path: str) -> Any:
@@ -199,7 +219,12 @@ def write_chat_message(message: dict[str, Any], arguments: str) -> dict[str, Any
     for key in ("tool_call_id", "name", "weight"):
         if key in message:
             row[key] = message[key]
-    row.update(message.get("other", {}))
+    for key, value in message.get("other", {}).items():
+        if key in CHAT_KEYS:
+            raise RowError(
+                "DS310", f"messages.{key}", f"a further key is called `{key}`, which the layout has for itself"
+            )
+        row[key] = value
     return row
 
 

@@ -187,10 +187,18 @@ def drop_nulls(value: Any, names: bool = False) -> Any:
 
 
 def read_extra(row: dict[str, Any], c: Constants) -> dict[str, Any]:
-    """All columns that the reader itself does not use, under the names they are carried by."""
+    """All columns that the reader itself does not use, under the names they are carried by.
+
+    Raises RowError DS310 where two columns would be carried under one name.
+    """
     if row.keys() <= c.used:
         return {}
     names = c.extras
+    for column, name in names.items():
+        if name in row and column in row and name != column and name not in names and name not in c.used:
+            raise RowError(
+                "DS310", name, f"`{column}` is carried as `{name}`, and the data has a column of that name too"
+            )
     return {names.get(key, key): value for key, value in row.items() if key not in c.used}
 
 
@@ -209,3 +217,11 @@ def carry_extra(sample: dict[str, Any], row: dict[str, Any]) -> dict[str, Any]:
                 "DS310", key, f"the data has a column `{key}` of its own, which the target writes too; {hint}"
             )
     return {**extra, **row}
+
+
+def refuse_extra(extra: dict[str, Any], own: tuple[str, ...], whose: str) -> None:
+    """Raise RowError DS310 for a further column that is called like one of a target's own."""
+    for key in own:
+        if key in extra:
+            hint = f"carry it under another name: --column attributes={key}"
+            raise RowError("DS310", key, f"a further column is called `{key}`, which is {whose}'s own; {hint}")

@@ -11,9 +11,10 @@ class Constants:
     `task` is what a row is for; `columns` maps a format's names to the data's columns (an unmapped name is absent);
     `extras` maps further columns of the data to the names they are carried under; `tags` are LlamaFactory's seven key
     and role names; `options` are the format's own settings, complete with their defaults.
+    `used` are the columns that the reader takes, `mapped` all that have a name: none may occur twice in a row.
     """
 
-    __slots__ = ("columns", "extras", "options", "tags", "task", "used")
+    __slots__ = ("columns", "extras", "mapped", "options", "tags", "task", "used")
 
     def __init__(
         self,
@@ -29,3 +30,4 @@ class Constants:
         self.tags = tags or {}
         self.options = options or {}
         self.used = frozenset(self.columns.values())
+        self.mapped = (*self.used, *self.extras)

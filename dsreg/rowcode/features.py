@@ -63,12 +63,13 @@ def content_features(parts: list[dict[str, Any]], found: set[str]) -> None:
 def strip_features(sample: dict[str, Any], strip: frozenset[str]) -> dict[str, Any]:
     """A copy of the sample without the named features; what cannot go without breaking the row stays."""
     sample = dict(sample)
-    if "tools" in strip and not any("tool_calls" in m or m["role"] == "tool" for m in sample.get("messages", ())):
+    turns = [message for key in TURNS for message in sample.get(key, ())]
+    if "tools" in strip and not any("tool_calls" in message or message["role"] == "tool" for message in turns):
         sample.pop("tools", None)
     for key in TURNS:
         if key in sample:
-            turns = [m for m in sample[key] if not ("system" in strip and m["role"] == "system")]
-            sample[key] = [strip_message(message, strip) for message in turns]
+            kept = [m for m in sample[key] if not ("system" in strip and m["role"] == "system")]
+            sample[key] = [strip_message(message, strip) for message in kept]
     return sample
 
 
@@ -83,8 +84,7 @@ def strip_message(message: dict[str, Any], strip: frozenset[str]) -> dict[str, A
     content = message["content"]
     if isinstance(content, list):
         kept = [part for part in content if MEDIA_FEATURES.get(part["type"]) not in strip]
-        if all(part["type"] == "text" for part in kept) and len(kept) != len(content):
-            message["content"] = "".join(part["text"] for part in kept)
-        else:
-            message["content"] = kept
+        text = all(part["type"] == "text" for part in kept) and len(kept) != len(content)
+        if kept:  # a turn of nothing but media is nothing without them
+            message["content"] = "".join(part["text"] for part in kept) if text else kept
     return message

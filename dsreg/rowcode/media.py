@@ -56,6 +56,13 @@ def place_media(messages: list[dict[str, Any]], media: dict[str, list[Any]], pat
             raise RowError("DS208", path, f"{len(sources)} {kind}(s) but {found[kind]} <{kind}> placeholder(s)")
 
 
+def refuse_placeholders(answers: list[dict[str, Any]], media: dict[str, list[Any]], path: str) -> None:
+    """Raise RowError DS208 for a placeholder in one of two answers: the media would belong to both, or to neither."""
+    for kind in media:
+        if any(isinstance(answer["content"], str) and f"<{kind}>" in answer["content"] for answer in answers):
+            raise RowError("DS208", path, f"<{kind}> stands in an answer; media can only stand in the prompt of a pair")
+
+
 def lift_media(messages: list[dict[str, Any]], path: str) -> tuple[list[dict[str, Any]], dict[str, list[Any]]]:
     """Write media parts as placeholders: the messages with text content, and the sources by column name.
 

@@ -54,13 +54,15 @@ class Steps:
 def read_samples(row: Any, s: Steps) -> list[Row]:
     """The samples that one row becomes, fit for the target; raises RowError or SetAside."""
     sample = s.read_row(row if type(row) is dict else as_object(row, ""), s.source)
+    if s.strip:
+        sample = strip_features(sample, s.strip)
     if s.adapt is None:
         samples = [sample]
     else:
         samples = s.adapt(sample)
         if not samples:
             raise SetAside(s.take)
-    if s.unheld or s.skip or s.strip:
+    if s.unheld or s.skip:
         samples = [hold(sample, s) for sample in samples]
     return samples
 
@@ -72,14 +74,11 @@ def convert_row(row: Any, s: Steps) -> list[Row]:
 
 
 def hold(sample: Row, s: Steps) -> Row:
-    """The sample if the target can hold it, without what was to be stripped; raises RowError DS301 or SetAside."""
+    """The sample if the target can hold it; raises RowError DS301 or SetAside."""
     found = find_features(sample)
     skipped = found & s.skip
     if skipped:
         raise SetAside(f"--skip {min(skipped)}")
-    if found & s.strip:
-        sample = strip_features(sample, s.strip)
-        found = find_features(sample)
     lost = found & s.unheld
     if lost:
         feature = min(lost)

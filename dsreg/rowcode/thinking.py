@@ -36,8 +36,15 @@ def inline_thinking(sample: dict[str, Any]) -> dict[str, Any]:
 
 
 def inline_message(message: dict[str, Any]) -> dict[str, Any]:
-    """The message with its reasoning in its text, as long as that is one text."""
-    if "thinking" not in message or not isinstance(message["content"], str):
+    """The message with its reasoning in front of its text; before a call it is `write_turns` that puts it there."""
+    if "thinking" not in message or "tool_calls" in message:
         return message
+    content = message["content"]
+    block = f"<think>\n{message['thinking']}\n</think>\n\n"
     rest = {key: value for key, value in message.items() if key != "thinking"}
-    return {**rest, "content": f"<think>\n{message['thinking']}\n</think>\n\n{message['content']}"}
+    return {**rest, "content": block + content if isinstance(content, str) else [text_part(block), *content]}
+
+
+def text_part(text: str) -> dict[str, Any]:
+    """A content part of text."""
+    return {"type": "text", "text": text}

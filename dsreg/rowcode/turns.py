@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from typing import Any
 
 from dsreg.rowcode.columns import as_list, as_object, as_text, decode_json, load_json
 from dsreg.rowcode.errors import RowError
+from dsreg.rowcode.jsontext import json_text
+from dsreg.rowcode.thinking import THINK_BLOCK
 
 TURN_TAGS = {
     "role_tag": "from",
@@ -67,24 +68,32 @@ def keep_other_keys(turn: dict[str, Any], tags: dict[str, str], message: dict[st
 
 
 def read_function_turn(text: str, path: str, turn: int) -> dict[str, Any]:
-    """An assistant message from the JSON text of one call or a list of calls; raises RowError DS210."""
+    """An assistant message from the JSON text of one call or a list of calls, with a thought before it or not.
+
+    Raises RowError DS210 for other text: LlamaFactory stops at it (data/formatter.py, FunctionFormatter).
+    """
+    message: dict[str, Any] = {"role": "assistant", "content": ""}
+    block = THINK_BLOCK.match(text)
+    if block is not None:
+        text = text[block.end() :]
+        if block[1]:
+            message["thinking"] = block[1]
     calls = decode_json(text, path, "DS210", "the function call")
     calls = calls if isinstance(calls, list) else [calls]
     if not calls or not all(isinstance(call, dict) and isinstance(call.get("name"), str) for call in calls):
         raise RowError("DS210", path, f"a function call needs a name: {text[:60]!r}")
-    return {
-        "role": "assistant",
-        "content": "",
-        "tool_calls": [
-            {"id": f"call_{turn}_{n}", "name": call["name"], "arguments": turn_arguments(call, path)}
-            for n, call in enumerate(calls)
-        ],
-    }
+    for call in calls:
+        if "arguments" not in call or call.keys() - {"name", "arguments"}:
+            raise RowError("DS210", path, f"a function call has a name and arguments, no more: {text[:60]!r}")
+    message["tool_calls"] = [
+        {"id": f"call_{turn}_{n}", "name": call["name"], "arguments": turn_arguments(call["arguments"], path)}
+        for n, call in enumerate(calls)
+    ]
+    return message
 
 
-def turn_arguments(call: dict[str, Any], path: str) -> Any:
+def turn_arguments(value: Any, path: str) -> Any:
     """The arguments of a call: the object, decoded where it stands as JSON text, or other text as it is."""
-    value = call.get("arguments", {})
     if isinstance(value, str):
         try:
             decoded = load_json(value)
@@ -130,16 +139,16 @@ def write_turns(messages: list[dict[str, Any]], path: str) -> tuple[str, list[di
         role = message["role"]
         i += 1
         if role == "tool":
-            results = [message["content"]]
+            results = [message]
             while i < len(messages) and messages[i]["role"] == "tool":
-                results.append(messages[i]["content"])
+                results.append(messages[i])
                 i += 1
-            text = results[0] if len(results) == 1 else json.dumps(results, ensure_ascii=False)
-            turn = {"from": "observation", "value": text}
+            calls = calls_before(messages, i - len(results))
+            turn = {"from": "observation", "value": write_observation(results, calls, f"{path}[{i - 1}]")}
         elif role == "system":
             raise RowError("DS302", f"{path}[{i - 1}]", "a system message can only stand first in LlamaFactory")
         elif "tool_calls" in message:
-            turn = {"from": "function_call", "value": write_function_turn(message["tool_calls"])}
+            turn = {"from": "function_call", "value": write_function_turn(message, f"{path}[{i - 1}]")}
         else:
             turn = {"from": "human" if role == "user" else "gpt", "value": message["content"]}
         even = turn["from"] in ("human", "observation")
@@ -152,7 +161,30 @@ def write_turns(messages: list[dict[str, Any]], path: str) -> tuple[str, list[di
     return system, turns
 
 
-def write_function_turn(calls: list[dict[str, Any]]) -> str:
-    """The JSON text of a function_call turn: an object for one call, a list for several."""
-    entries = [{"name": call["name"], "arguments": call["arguments"]} for call in calls]
-    return json.dumps(entries[0] if len(entries) == 1 else entries, ensure_ascii=False)
+def calls_before(messages: list[dict[str, Any]], place: int) -> list[dict[str, Any]]:
+    """The calls of the message before a place."""
+    return messages[place - 1].get("tool_calls", []) if place else []
+
+
+def write_observation(results: list[dict[str, Any]], calls: list[dict[str, Any]], path: str) -> str:
+    """The text of an observation: of one result, or a list of texts in the order of the calls.
+
+    Raises RowError DS306 where it could not be told again which result answers which call.
+    """
+    if len(calls) > 1:
+        order = [call["id"] for call in calls]
+        asked = [result.get("tool_call_id") for result in results]
+        if any(call_id not in order for call_id in asked) or len(set(asked)) != len(asked):
+            raise RowError("DS306", path, "the results do not say which of the parallel calls they answer")
+        results = sorted(results, key=lambda result: order.index(result["tool_call_id"]))
+        if len(results) != len(calls) and (len(results) > 1 or asked != order[:1]):
+            raise RowError("DS306", path, f"{len(results)} results for {len(calls)} parallel calls")
+    texts = [result["content"] for result in results]
+    return texts[0] if len(texts) == 1 else json_text(texts, path)
+
+
+def write_function_turn(message: dict[str, Any], path: str) -> str:
+    """The text of a function_call turn: JSON of an object for one call, of a list for several, after the thought."""
+    entries = [{"name": call["name"], "arguments": call["arguments"]} for call in message["tool_calls"]]
+    text = json_text(entries[0] if len(entries) == 1 else entries, path)
+    return f"<think>\n{message['thinking']}\n</think>\n\n{text}" if "thinking" in message else text

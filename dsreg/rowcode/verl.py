@@ -93,7 +93,8 @@ def write_verl(sample: dict[str, Any], prompt: Any, c: Constants, *, flat: bool)
         }
     )
     text = "" if truth is None else text_or_json(truth, "answer")
-    source, ability = extra.pop("data_source", None) or c.options["data_source"], extra.pop("ability", None)
+    source, ability = extra.pop("data_source", ""), extra.pop("ability", None)
+    source = c.options["data_source"] if source == "" else source
     row: dict[str, Any] = {}
     if source:
         row["data_source"] = text_or_json(source, "data_source")

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from typing import Any
 
 from dsreg.rowcode.columns import carry_extra, json_name
 from dsreg.rowcode.constants import Constants
 from dsreg.rowcode.errors import RowError
+from dsreg.rowcode.jsontext import json_text
 from dsreg.rowcode.media import lift_media
 from dsreg.rowcode.thinking import inline_thinking
 
@@ -43,7 +43,7 @@ def write_row(sample: dict[str, Any], c: Constants) -> dict[str, Any]:
     if c.task == "kto":
         row["kto_tag"] = sample["label"]
     if sample.get("tools"):
-        row["tools"] = json.dumps(sample["tools"], ensure_ascii=False)
+        row["tools"] = json_text(sample["tools"], "tools")
     row.update(media)
     return carry_extra(sample, row)
 

@@ -24,7 +24,10 @@ def read_row(row: dict[str, Any], c: Constants) -> dict[str, Any]:
     if tools:
         sample["tools"] = tools
     rest = {key: value for key, value in given.items() if key not in ("messages", "tools") and value is not None}
-    extra = {**read_extra(row, c), **rest}
+    extra = read_extra(row, c)
+    for key, value in rest.items():
+        if extra.setdefault(key, value) != value:
+            raise RowError("DS310", f"{column}.{key}", f"the row and its `{column}` have different values of `{key}`")
     if extra:
         sample["extra"] = extra
     return sample

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from dsreg.rowcode.chat import check_calls, write_chat, write_tools
+from dsreg.rowcode.columns import refuse_extra
 from dsreg.rowcode.constants import Constants
 from dsreg.rowcode.errors import RowError
 
@@ -21,11 +22,12 @@ def write_row(sample: dict[str, Any], c: Constants) -> dict[str, Any]:
             message["role"] = c.options["system_role"]
     if sample.get("tools"):
         row["tools"] = write_tools(sample["tools"])
-    extra = {key: value for key, value in sample.get("extra", {}).items() if key not in ("messages", "tools")}
+    extra = sample.get("extra", {})
     if "answer" in sample:
         key = c.options["answer_key"]
         if key in extra or key in ("messages", "tools", ""):
             reason = f"the row has another `{key}` beside its ground truth"
             raise RowError("DS307", key, f"{reason}; --option answer_key= names a free key")
         row[key] = sample["answer"]
+    refuse_extra(extra, ("messages", "tools"), "OpenAI")
     return {**extra, **row}

@@ -15,8 +15,9 @@ def read_row(row: dict[str, Any], c: Constants) -> dict[str, Any]:
     """The sample of one row; raises RowError, also for a row that has both layouts or neither."""
     column = c.columns.get("messages")
     if column is not None and row.get(column) is not None:
-        if optional(row, c, "prompt") is not None:
-            raise RowError("DS203", column, f"the row has `{c.columns['prompt']}` and `{column}`: which is meant?")
+        for name in ("prompt", "completion"):
+            if optional(row, c, name) is not None:
+                raise RowError("DS203", column, f"the row has `{c.columns[name]}` and `{column}`: which is meant?")
         messages = read_chat(row[column], column)
     else:
         messages = [

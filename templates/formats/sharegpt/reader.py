@@ -7,7 +7,7 @@ from typing import Any
 from dsreg.rowcode.columns import need, need_label, optional_text, read_extra, read_tools
 from dsreg.rowcode.constants import Constants
 from dsreg.rowcode.errors import RowError
-from dsreg.rowcode.media import MEDIA_COLUMNS, place_media, read_media
+from dsreg.rowcode.media import MEDIA_COLUMNS, place_media, read_media, refuse_placeholders
 from dsreg.rowcode.turns import read_turns
 
 
@@ -32,8 +32,9 @@ def read_row(row: dict[str, Any], c: Constants) -> dict[str, Any]:
         if tools:
             sample["tools"] = tools
     if not c.columns.keys().isdisjoint(MEDIA_COLUMNS):
-        answers = [*sample.get("chosen", ()), *sample.get("completion", ())]
-        place_media([*messages, *answers], read_media(row, c), column)
+        media = read_media(row, c)
+        refuse_placeholders([*sample.get("chosen", ()), *sample.get("rejected", ())], media, column)
+        place_media([*messages, *sample.get("completion", ())], media, column)
     extra = read_extra(row, c)
     if extra:
         sample["extra"] = extra

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from typing import Any
 
 from dsreg.rowcode.columns import carry_extra
 from dsreg.rowcode.constants import Constants
 from dsreg.rowcode.errors import RowError
+from dsreg.rowcode.jsontext import json_text
 from dsreg.rowcode.media import lift_media
 from dsreg.rowcode.thinking import inline_thinking
 from dsreg.rowcode.turns import write_turns
@@ -20,32 +20,29 @@ def write_row(sample: dict[str, Any], c: Constants) -> dict[str, Any]:
     """
     if c.options["thinking"] == "inline":
         sample = inline_thinking(sample)
-    messages = sample["messages"]
-    answers = {key: sample[key] for key in ("chosen", "rejected", "completion") if key in sample}
+    messages = [*sample["messages"], *sample["completion"]] if c.task == "kto" else sample["messages"]
     media: dict[str, Any] = {}
     if any(type(message["content"]) is not str for message in messages):
         messages, media = lift_media(messages, "messages")
-    if c.task == "kto":
-        messages = messages + sample["completion"]
     system, turns = write_turns(messages, "messages")
     if len(turns) % 2 != (c.task == "preference") or not turns:
         last = turns[-1]["from"] if turns else "nothing"
         raise RowError("DS302", "messages", f"the row ends with `{last}`; LlamaFactory drops such rows")
     row: dict[str, Any] = {"conversations": turns}
     if c.task == "preference":
-        row["chosen"] = sharegpt_turn(answers, "chosen")
-        row["rejected"] = sharegpt_turn(answers, "rejected")
+        row["chosen"] = sharegpt_turn(sample, "chosen")
+        row["rejected"] = sharegpt_turn(sample, "rejected")
     elif c.task == "kto":
         row["kto_tag"] = sample["label"]
     row["system"] = system
-    row["tools"] = json.dumps(sample["tools"], ensure_ascii=False) if sample.get("tools") else ""
+    row["tools"] = json_text(sample["tools"], "tools") if sample.get("tools") else ""
     row.update(media)
     return carry_extra(sample, row)
 
 
-def sharegpt_turn(answers: dict[str, list[dict[str, Any]]], key: str) -> dict[str, Any]:
-    """One answer as an object; LlamaFactory holds a single turn there."""
-    answer = answers[key]
-    if len(answer) != 1:
-        raise RowError("DS302", key, f"{len(answer)} messages; LlamaFactory holds a single turn as {key}")
+def sharegpt_turn(sample: dict[str, Any], key: str) -> dict[str, Any]:
+    """One answer as an object; LlamaFactory holds a single turn of text there."""
+    answer = sample[key]
+    if len(answer) != 1 or not isinstance(answer[0]["content"], str):
+        raise RowError("DS302", key, f"LlamaFactory holds a single turn of text as {key}")
     return write_turns([{"role": "user", "content": ""}, *answer], key)[1][-1]

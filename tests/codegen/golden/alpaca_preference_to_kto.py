@@ -50,9 +50,10 @@ class Constants:
     `task` is what a row is for; `columns` maps a format's names to the data's columns (an unmapped name is absent);
     `extras` maps further columns of the data to the names they are carried under; `tags` are LlamaFactory's seven key
     and role names; `options` are the format's own settings, complete with their defaults.
+    `used` are the columns that the reader takes, `mapped` all that have a name: none may occur twice in a row.
     """
 
-    __slots__ = ("columns", "extras", "options", "tags", "task", "used")
+    __slots__ = ("columns", "extras", "mapped", "options", "tags", "task", "used")
 
     def __init__(
         self,
@@ -68,6 +69,7 @@ class Constants:
         self.tags = tags or {}
         self.options = options or {}
         self.used = frozenset(self.columns.values())
+        self.mapped = (*self.used, *self.extras)
 
 
 # What is particular to this dataset and its target.
@@ -255,10 +257,18 @@ def drop_nulls(value: Any, names: bool = False) -> Any:
 
 
 def read_extra(row: dict[str, Any], c: Constants) -> dict[str, Any]:
-    """All columns that the reader itself does not use, under the names they are carried by."""
+    """All columns that the reader itself does not use, under the names they are carried by.
+
+    Raises RowError DS310 where two columns would be carried under one name.
+    """
     if row.keys() <= c.used:
         return {}
     names = c.extras
+    for column, name in names.items():
+        if name in row and column in row and name != column and name not in names and name not in c.used:
+            raise RowError(
+                "DS310", name, f"`{column}` is carried as `{name}`, and the data has a column of that name too"
+            )
     return {names.get(key, key): value for key, value in row.items() if key not in c.used}
 
 
@@ -435,6 +445,18 @@ class SetAside(Exception):
 
 
 # ------------------------------------------------------------------------------
+# Values as JSON text, for places that hold only text.
+
+
+def json_text(value: Any, path: str) -> str:
+    """The value as JSON text; raises RowError DS204 for what is nested too deeply or is no JSON."""
+    try:
+        return json.dumps(value, ensure_ascii=False, allow_nan=False)
+    except (RecursionError, ValueError, TypeError) as error:
+        raise RowError("DS204", path, f"cannot be written as JSON text: {error}") from None
+
+
+# ------------------------------------------------------------------------------
 # ShareGPT's turns of from and value: read into the sample's messages, and back under LlamaFactory's order rule.
 
 
@@ -455,16 +477,16 @@ def write_turns(messages: list[dict[str, Any]], path: str) -> tuple[str, list[di
         role = message["role"]
         i += 1
         if role == "tool":
-            results = [message["content"]]
+            results = [message]
             while i < len(messages) and messages[i]["role"] == "tool":
-                results.append(messages[i]["content"])
+                results.append(messages[i])
                 i += 1
-            text = results[0] if len(results) == 1 else json.dumps(results, ensure_ascii=False)
-            turn = {"from": "observation", "value": text}
+            calls = calls_before(messages, i - len(results))
+            turn = {"from": "observation", "value": write_observation(results, calls, f"{path}[{i - 1}]")}
         elif role == "system":
             raise RowError("DS302", f"{path}[{i - 1}]", "a system message can only stand first in LlamaFactory")
         elif "tool_calls" in message:
-            turn = {"from": "function_call", "value": write_function_turn(message["tool_calls"])}
+            turn = {"from": "function_call", "value": write_function_turn(message, f"{path}[{i - 1}]")}
         else:
             turn = {"from": "human" if role == "user" else "gpt", "value": message["content"]}
         even = turn["from"] in ("human", "observation")
@@ -477,10 +499,33 @@ def write_turns(messages: list[dict[str, Any]], path: str) -> tuple[str, list[di
     return system, turns
 
 
-def write_function_turn(calls: list[dict[str, Any]]) -> str:
-    """The JSON text of a function_call turn: an object for one call, a list for several."""
-    entries = [{"name": call["name"], "arguments": call["arguments"]} for call in calls]
-    return json.dumps(entries[0] if len(entries) == 1 else entries, ensure_ascii=False)
+def calls_before(messages: list[dict[str, Any]], place: int) -> list[dict[str, Any]]:
+    """The calls of the message before a place."""
+    return messages[place - 1].get("tool_calls", []) if place else []
+
+
+def write_observation(results: list[dict[str, Any]], calls: list[dict[str, Any]], path: str) -> str:
+    """The text of an observation: of one result, or a list of texts in the order of the calls.
+
+    Raises RowError DS306 where it could not be told again which result answers which call.
+    """
+    if len(calls) > 1:
+        order = [call["id"] for call in calls]
+        asked = [result.get("tool_call_id") for result in results]
+        if any(call_id not in order for call_id in asked) or len(set(asked)) != len(asked):
+            raise RowError("DS306", path, "the results do not say which of the parallel calls they answer")
+        results = sorted(results, key=lambda result: order.index(result["tool_call_id"]))
+        if len(results) != len(calls) and (len(results) > 1 or asked != order[:1]):
+            raise RowError("DS306", path, f"{len(results)} results for {len(calls)} parallel calls")
+    texts = [result["content"] for result in results]
+    return texts[0] if len(texts) == 1 else json_text(texts, path)
+
+
+def write_function_turn(message: dict[str, Any], path: str) -> str:
+    """The text of a function_call turn: JSON of an object for one call, of a list for several, after the thought."""
+    entries = [{"name": call["name"], "arguments": call["arguments"]} for call in message["tool_calls"]]
+    text = json_text(entries[0] if len(entries) == 1 else entries, path)
+    return f"<think>\n{message['thinking']}\n</think>\n\n{text}" if "thinking" in message else text
 
 
 # ------------------------------------------------------------------------------
@@ -501,11 +546,18 @@ def inline_thinking(sample: dict[str, Any]) -> dict[str, Any]:
 
 
 def inline_message(message: dict[str, Any]) -> dict[str, Any]:
-    """The message with its reasoning in its text, as long as that is one text."""
-    if "thinking" not in message or not isinstance(message["content"], str):
+    """The message with its reasoning in front of its text; before a call it is `write_turns` that puts it there."""
+    if "thinking" not in message or "tool_calls" in message:
         return message
+    content = message["content"]
+    block = f"<think>\n{message['thinking']}\n</think>\n\n"
     rest = {key: value for key, value in message.items() if key != "thinking"}
-    return {**rest, "content": f"<think>\n{message['thinking']}\n</think>\n\n{message['content']}"}
+    return {**rest, "content": block + content if isinstance(content, str) else [text_part(block), *content]}
+
+
+def text_part(text: str) -> dict[str, Any]:
+    """A content part of text."""
+    return {"type": "text", "text": text}
 
 
 # ------------------------------------------------------------------------------
@@ -1167,7 +1219,7 @@ def convert_file(name: str, output: RowFile, rejects: list[dict[str, Any]]) -> s
     """Convert all rows; returns the account of what became of them."""
     read = 0
     aside: Counter[str] = Counter()
-    for number, line, value in read_rows(name, SOURCE.columns.values()):
+    for number, line, value in read_rows(name, SOURCE.mapped):
         read += 1
         try:
             if isinstance(value, BadRow):

@@ -50,9 +50,10 @@ class Constants:
     `task` is what a row is for; `columns` maps a format's names to the data's columns (an unmapped name is absent);
     `extras` maps further columns of the data to the names they are carried under; `tags` are LlamaFactory's seven key
     and role names; `options` are the format's own settings, complete with their defaults.
+    `used` are the columns that the reader takes, `mapped` all that have a name: none may occur twice in a row.
     """
 
-    __slots__ = ("columns", "extras", "options", "tags", "task", "used")
+    __slots__ = ("columns", "extras", "mapped", "options", "tags", "task", "used")
 
     def __init__(
         self,
@@ -68,6 +69,7 @@ class Constants:
         self.tags = tags or {}
         self.options = options or {}
         self.used = frozenset(self.columns.values())
+        self.mapped = (*self.used, *self.extras)
 
 
 # What is particular to this dataset and its target.
@@ -134,10 +136,18 @@ def finite_number(digits: str) -> float:
 
 
 def read_extra(row: dict[str, Any], c: Constants) -> dict[str, Any]:
-    """All columns that the reader itself does not use, under the names they are carried by."""
+    """All columns that the reader itself does not use, under the names they are carried by.
+
+    Raises RowError DS310 where two columns would be carried under one name.
+    """
     if row.keys() <= c.used:
         return {}
     names = c.extras
+    for column, name in names.items():
+        if name in row and column in row and name != column and name not in names and name not in c.used:
+            raise RowError(
+                "DS310", name, f"`{column}` is carried as `{name}`, and the data has a column of that name too"
+            )
     return {names.get(key, key): value for key, value in row.items() if key not in c.used}
 
 
@@ -812,7 +822,7 @@ def convert_file(name: str, output: RowFile, rejects: list[dict[str, Any]]) -> s
     """Convert all rows; returns the account of what became of them."""
     read = 0
     aside: Counter[str] = Counter()
-    for number, line, value in read_rows(name, SOURCE.columns.values()):
+    for number, line, value in read_rows(name, SOURCE.mapped):
         read += 1
         try:
             if isinstance(value, BadRow):

@@ -51,9 +51,10 @@ class Constants:
     `task` is what a row is for; `columns` maps a format's names to the data's columns (an unmapped name is absent);
     `extras` maps further columns of the data to the names they are carried under; `tags` are LlamaFactory's seven key
     and role names; `options` are the format's own settings, complete with their defaults.
+    `used` are the columns that the reader takes, `mapped` all that have a name: none may occur twice in a row.
     """
 
-    __slots__ = ("columns", "extras", "options", "tags", "task", "used")
+    __slots__ = ("columns", "extras", "mapped", "options", "tags", "task", "used")
 
     def __init__(
         self,
@@ -69,6 +70,7 @@ class Constants:
         self.tags = tags or {}
         self.options = options or {}
         self.used = frozenset(self.columns.values())
+        self.mapped = (*self.used, *self.extras)
 
 
 # What is particular to this dataset and its target.
@@ -270,11 +272,135 @@ def drop_nulls(value: Any, names: bool = False) -> Any:
 
 
 def read_extra(row: dict[str, Any], c: Constants) -> dict[str, Any]:
-    """All columns that the reader itself does not use, under the names they are carried by."""
+    """All columns that the reader itself does not use, under the names they are carried by.
+
+    Raises RowError DS310 where two columns would be carried under one name.
+    """
     if row.keys() <= c.used:
         return {}
     names = c.extras
+    for column, name in names.items():
+        if name in row and column in row and name != column and name not in names and name not in c.used:
+            raise RowError(
+                "DS310", name, f"`{column}` is carried as `{name}`, and the data has a column of that name too"
+            )
     return {names.get(key, key): value for key, value in row.items() if key not in c.used}
+
+
+# ------------------------------------------------------------------------------
+# What a sample uses that a target may not be able to hold.
+
+
+TURNS = ("messages", "chosen", "rejected", "completion")
+MEDIA_FEATURES = {"image": "images", "video": "videos", "audio": "audios", "document": "documents"}
+STRIP_KEYS = {"thinking": "thinking", "weight": "weight", "name": "name", "other_keys": "other"}
+
+
+def find_features(sample: dict[str, Any]) -> set[str]:
+    """The names of the features a sample uses: system, multi_turn, tools, tool_calls, images, thinking, …"""
+    found: set[str] = set()
+    if sample.get("tools"):
+        found.add("tools")
+    users = 0
+    for key in TURNS:
+        for message in sample.get(key, ()):
+            role = message["role"]
+            if role == "user":
+                users += 1
+            elif role == "system":
+                found.add("system")
+            if len(message) > 2:
+                message_features(message, found)
+            if type(message["content"]) is not str:
+                content_features(message["content"], found)
+    if users > 1:
+        found.add("multi_turn")
+    return found
+
+
+def message_features(message: dict[str, Any], found: set[str]) -> None:
+    """Add the features of a message that has more than a role and content."""
+    calls = message.get("tool_calls")
+    if calls:
+        found.add("tool_calls")
+        if len(calls) > 1:
+            found.add("parallel_tools")
+        if message["content"]:
+            found.add("text_beside_call")
+    if message["role"] == "tool":
+        found.add("tool_calls")
+    elif "name" in message:
+        found.add("name")
+    if "thinking" in message:
+        found.add("thinking")
+    if "weight" in message:
+        found.add("weight")
+    if "other" in message:
+        found.add("other_keys")
+
+
+def content_features(parts: list[dict[str, Any]], found: set[str]) -> None:
+    """Add the features of content that is a list of parts."""
+    kinds = {part["type"] for part in parts}
+    found.update(MEDIA_FEATURES[kind] for kind in kinds if kind != "text")
+    if kinds <= {"text"}:
+        found.add("content_parts")
+
+
+def strip_features(sample: dict[str, Any], strip: frozenset[str]) -> dict[str, Any]:
+    """A copy of the sample without the named features; what cannot go without breaking the row stays."""
+    sample = dict(sample)
+    turns = [message for key in TURNS for message in sample.get(key, ())]
+    if "tools" in strip and not any("tool_calls" in message or message["role"] == "tool" for message in turns):
+        sample.pop("tools", None)
+    for key in TURNS:
+        if key in sample:
+            kept = [m for m in sample[key] if not ("system" in strip and m["role"] == "system")]
+            sample[key] = [strip_message(message, strip) for message in kept]
+    return sample
+
+
+def strip_message(message: dict[str, Any], strip: frozenset[str]) -> dict[str, Any]:
+    """A copy of the message without the named features."""
+    gone = {key for feature, key in STRIP_KEYS.items() if feature in strip}
+    if message["role"] == "tool":
+        gone.discard("name")
+    message = {key: value for key, value in message.items() if key not in gone}
+    if "text_beside_call" in strip and message.get("tool_calls"):
+        message["content"] = ""
+    content = message["content"]
+    if isinstance(content, list):
+        kept = [part for part in content if MEDIA_FEATURES.get(part["type"]) not in strip]
+        text = all(part["type"] == "text" for part in kept) and len(kept) != len(content)
+        if kept:  # a turn of nothing but media is nothing without them
+            message["content"] = "".join(part["text"] for part in kept) if text else kept
+    return message
+
+
+# ------------------------------------------------------------------------------
+# Reasoning as `<think>…</think>` in front of an answer's text, and apart from it.
+
+
+# The line breaks that templates put around the block belong to it, not to the texts.
+THINK_BLOCK = re.compile(r"<think>\n?(.*?)\n?</think>\n{0,2}", re.DOTALL)
+
+
+def split_thinking(sample: dict[str, Any]) -> dict[str, Any]:
+    """The sample with the reasoning that answers begin with moved to `thinking`; an empty block just goes."""
+    turns = {key: [split_message(message) for message in sample[key]] for key in TURNS if key in sample}
+    return {**sample, **turns}
+
+
+def split_message(message: dict[str, Any]) -> dict[str, Any]:
+    """The message with its reasoning apart, if it is an assistant's and begins with a whole block."""
+    content = message["content"]
+    if message["role"] != "assistant" or "thinking" in message or not isinstance(content, str):
+        return message
+    block = THINK_BLOCK.match(content)
+    if block is None:
+        return message
+    split = {**message, "content": content[block.end() :]}
+    return {**split, "thinking": block[1]} if block[1] else split
 
 
 # ------------------------------------------------------------------------------
@@ -329,24 +455,32 @@ def keep_other_keys(turn: dict[str, Any], tags: dict[str, str], message: dict[st
 
 
 def read_function_turn(text: str, path: str, turn: int) -> dict[str, Any]:
-    """An assistant message from the JSON text of one call or a list of calls; raises RowError DS210."""
+    """An assistant message from the JSON text of one call or a list of calls, with a thought before it or not.
+
+    Raises RowError DS210 for other text: LlamaFactory stops at it (data/formatter.py, FunctionFormatter).
+    """
+    message: dict[str, Any] = {"role": "assistant", "content": ""}
+    block = THINK_BLOCK.match(text)
+    if block is not None:
+        text = text[block.end() :]
+        if block[1]:
+            message["thinking"] = block[1]
     calls = decode_json(text, path, "DS210", "the function call")
     calls = calls if isinstance(calls, list) else [calls]
     if not calls or not all(isinstance(call, dict) and isinstance(call.get("name"), str) for call in calls):
         raise RowError("DS210", path, f"a function call needs a name: {text[:60]!r}")
-    return {
-        "role": "assistant",
-        "content": "",
-        "tool_calls": [
-            {"id": f"call_{turn}_{n}", "name": call["name"], "arguments": turn_arguments(call, path)}
-            for n, call in enumerate(calls)
-        ],
-    }
+    for call in calls:
+        if "arguments" not in call or call.keys() - {"name", "arguments"}:
+            raise RowError("DS210", path, f"a function call has a name and arguments, no more: {text[:60]!r}")
+    message["tool_calls"] = [
+        {"id": f"call_{turn}_{n}", "name": call["name"], "arguments": turn_arguments(call["arguments"], path)}
+        for n, call in enumerate(calls)
+    ]
+    return message
 
 
-def turn_arguments(call: dict[str, Any], path: str) -> Any:
+def turn_arguments(value: Any, path: str) -> Any:
     """The arguments of a call: the object, decoded where it stands as JSON text, or other text as it is."""
-    value = call.get("arguments", {})
     if isinstance(value, str):
         try:
             decoded = load_json(value)
@@ -427,6 +561,13 @@ def place_media(messages: list[dict[str, Any]], media: dict[str, list[Any]], pat
             raise RowError("DS208", path, f"{len(sources)} {kind}(s) but {found[kind]} <{kind}> placeholder(s)")
 
 
+def refuse_placeholders(answers: list[dict[str, Any]], media: dict[str, list[Any]], path: str) -> None:
+    """Raise RowError DS208 for a placeholder in one of two answers: the media would belong to both, or to neither."""
+    for kind in media:
+        if any(isinstance(answer["content"], str) and f"<{kind}>" in answer["content"] for answer in answers):
+            raise RowError("DS208", path, f"<{kind}> stands in an answer; media can only stand in the prompt of a pair")
+
+
 # ------------------------------------------------------------------------------
 # Read ShareGPT rows: conversations of from and value, with LlamaFactory's columns and tags.
 
@@ -452,8 +593,9 @@ def read_row(row: dict[str, Any], c: Constants) -> dict[str, Any]:
         if tools:
             sample["tools"] = tools
     if not c.columns.keys().isdisjoint(MEDIA_COLUMNS):
-        answers = [*sample.get("chosen", ()), *sample.get("completion", ())]
-        place_media([*messages, *answers], read_media(row, c), column)
+        media = read_media(row, c)
+        refuse_placeholders([*sample.get("chosen", ()), *sample.get("rejected", ())], media, column)
+        place_media([*messages, *sample.get("completion", ())], media, column)
     extra = read_extra(row, c)
     if extra:
         sample["extra"] = extra
@@ -482,96 +624,6 @@ def sharegpt_answer(row: dict[str, Any], c: Constants, name: str) -> list[dict[s
     if answer[0]["role"] != "assistant":
         raise RowError("DS202", column, "the answer must be an assistant's turn")
     return answer
-
-
-# ------------------------------------------------------------------------------
-# What a sample uses that a target may not be able to hold.
-
-
-TURNS = ("messages", "chosen", "rejected", "completion")
-MEDIA_FEATURES = {"image": "images", "video": "videos", "audio": "audios", "document": "documents"}
-STRIP_KEYS = {"thinking": "thinking", "weight": "weight", "name": "name", "other_keys": "other"}
-
-
-def find_features(sample: dict[str, Any]) -> set[str]:
-    """The names of the features a sample uses: system, multi_turn, tools, tool_calls, images, thinking, …"""
-    found: set[str] = set()
-    if sample.get("tools"):
-        found.add("tools")
-    users = 0
-    for key in TURNS:
-        for message in sample.get(key, ()):
-            role = message["role"]
-            if role == "user":
-                users += 1
-            elif role == "system":
-                found.add("system")
-            if len(message) > 2:
-                message_features(message, found)
-            if type(message["content"]) is not str:
-                content_features(message["content"], found)
-    if users > 1:
-        found.add("multi_turn")
-    return found
-
-
-def message_features(message: dict[str, Any], found: set[str]) -> None:
-    """Add the features of a message that has more than a role and content."""
-    calls = message.get("tool_calls")
-    if calls:
-        found.add("tool_calls")
-        if len(calls) > 1:
-            found.add("parallel_tools")
-        if message["content"]:
-            found.add("text_beside_call")
-    if message["role"] == "tool":
-        found.add("tool_calls")
-    elif "name" in message:
-        found.add("name")
-    if "thinking" in message:
-        found.add("thinking")
-    if "weight" in message:
-        found.add("weight")
-    if "other" in message:
-        found.add("other_keys")
-
-
-def content_features(parts: list[dict[str, Any]], found: set[str]) -> None:
-    """Add the features of content that is a list of parts."""
-    kinds = {part["type"] for part in parts}
-    found.update(MEDIA_FEATURES[kind] for kind in kinds if kind != "text")
-    if kinds <= {"text"}:
-        found.add("content_parts")
-
-
-def strip_features(sample: dict[str, Any], strip: frozenset[str]) -> dict[str, Any]:
-    """A copy of the sample without the named features; what cannot go without breaking the row stays."""
-    sample = dict(sample)
-    if "tools" in strip and not any("tool_calls" in m or m["role"] == "tool" for m in sample.get("messages", ())):
-        sample.pop("tools", None)
-    for key in TURNS:
-        if key in sample:
-            turns = [m for m in sample[key] if not ("system" in strip and m["role"] == "system")]
-            sample[key] = [strip_message(message, strip) for message in turns]
-    return sample
-
-
-def strip_message(message: dict[str, Any], strip: frozenset[str]) -> dict[str, Any]:
-    """A copy of the message without the named features."""
-    gone = {key for feature, key in STRIP_KEYS.items() if feature in strip}
-    if message["role"] == "tool":
-        gone.discard("name")
-    message = {key: value for key, value in message.items() if key not in gone}
-    if "text_beside_call" in strip and message.get("tool_calls"):
-        message["content"] = ""
-    content = message["content"]
-    if isinstance(content, list):
-        kept = [part for part in content if MEDIA_FEATURES.get(part["type"]) not in strip]
-        if all(part["type"] == "text" for part in kept) and len(kept) != len(content):
-            message["content"] = "".join(part["text"] for part in kept)
-        else:
-            message["content"] = kept
-    return message
 
 
 # ------------------------------------------------------------------------------
@@ -622,13 +674,15 @@ class Steps:
 def read_samples(row: Any, s: Steps) -> list[Row]:
     """The samples that one row becomes, fit for the target; raises RowError or SetAside."""
     sample = s.read_row(row if type(row) is dict else as_object(row, ""), s.source)
+    if s.strip:
+        sample = strip_features(sample, s.strip)
     if s.adapt is None:
         samples = [sample]
     else:
         samples = s.adapt(sample)
         if not samples:
             raise SetAside(s.take)
-    if s.unheld or s.skip or s.strip:
+    if s.unheld or s.skip:
         samples = [hold(sample, s) for sample in samples]
     return samples
 
@@ -640,14 +694,11 @@ def convert_row(row: Any, s: Steps) -> list[Row]:
 
 
 def hold(sample: Row, s: Steps) -> Row:
-    """The sample if the target can hold it, without what was to be stripped; raises RowError DS301 or SetAside."""
+    """The sample if the target can hold it; raises RowError DS301 or SetAside."""
     found = find_features(sample)
     skipped = found & s.skip
     if skipped:
         raise SetAside(f"--skip {min(skipped)}")
-    if found & s.strip:
-        sample = strip_features(sample, s.strip)
-        found = find_features(sample)
     lost = found & s.unheld
     if lost:
         feature = min(lost)
@@ -915,32 +966,6 @@ def write_part_block(part: dict[str, Any], path: str, media: dict[str, int], c: 
 
 
 # ------------------------------------------------------------------------------
-# Reasoning as `<think>…</think>` in front of an answer's text, and apart from it.
-
-
-# The line breaks that templates put around the block belong to it, not to the texts.
-THINK_BLOCK = re.compile(r"<think>\n?(.*?)\n?</think>\n{0,2}", re.DOTALL)
-
-
-def split_thinking(sample: dict[str, Any]) -> dict[str, Any]:
-    """The sample with the reasoning that answers begin with moved to `thinking`; an empty block just goes."""
-    turns = {key: [split_message(message) for message in sample[key]] for key in TURNS if key in sample}
-    return {**sample, **turns}
-
-
-def split_message(message: dict[str, Any]) -> dict[str, Any]:
-    """The message with its reasoning apart, if it is an assistant's and begins with a whole block."""
-    content = message["content"]
-    if message["role"] != "assistant" or "thinking" in message or not isinstance(content, str):
-        return message
-    block = THINK_BLOCK.match(content)
-    if block is None:
-        return message
-    split = {**message, "content": content[block.end() :]}
-    return {**split, "thinking": block[1]} if block[1] else split
-
-
-# ------------------------------------------------------------------------------
 # Write Amazon Nova SFT rows: the Converse layout that all of AWS's published validators accept together.
 
 
@@ -981,6 +1006,7 @@ STEPS = Steps(
     write_row=write_row,
     target=TARGET,
     target_id="nova-sft",
+    unheld=frozenset({"other_keys", "weight"}),
     strip=frozenset({"system"}),
 )
 
@@ -1612,7 +1638,7 @@ def convert_file(name: str, output: RowFile, rejects: list[dict[str, Any]]) -> s
     """Convert all rows; returns the account of what became of them."""
     read = 0
     aside: Counter[str] = Counter()
-    for number, line, value in read_rows(name, SOURCE.columns.values()):
+    for number, line, value in read_rows(name, SOURCE.mapped):
         read += 1
         try:
             if isinstance(value, BadRow):
