@@ -38,7 +38,7 @@ def peek(files: list[Path], count: int = PEEK_ROWS) -> list[dict[str, Any]]:
 
 
 def files_of(project: Root, name: str, dataset: Dataset) -> list[Path]:
-    """The data files of a dataset; raises UsageError for hub and cloud entries, MissingDataError where there are none."""
+    """The data files of a dataset; raises UsageError for hub and cloud entries, MissingDataError for absent files."""
     if dataset.file_name is None:
         raise UsageError(
             f"{name} is not a local file, so there is nothing to convert here",

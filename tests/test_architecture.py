@@ -33,7 +33,7 @@ def modules() -> list[Path]:
 
 def imports(path: Path) -> set[str]:
     """The absolute names of all modules that a file imports, within functions too."""
-    found = set()
+    found: set[str] = set()
     for node in ast.walk(ast.parse(path.read_text("utf-8"))):
         if isinstance(node, ast.Import):
             found.update(alias.name for alias in node.names)
