@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import re
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
@@ -140,7 +141,7 @@ def make_plan(conversion: Conversion, extras: Iterable[str]) -> Plan | None:
         layout,
         row_type,
         build.names["convert"],
-        _text_checks(layout),
+        _text_checks(layout, set(values["checked"])),
         bool(write.get("reserved")),
         layout.row_note,
         code,
@@ -341,40 +342,58 @@ def _constants(build: _Build, values: dict[str, Any], turn_type: Any) -> None:
         SYSTEM_END=system[-1],
         LIMIT=min(map(size, keys)) + 3,
         OPEN=b"{",
-        FIRST_START=pair[0],
-        NEXT_START=b"," + pair[0],
-        PAIR_MIDDLE=pair[1],
-        PAIR_END=pair[2],
-        USER_END=user[-1],
-        EARLIER=_earlier(pair, values["not_blank"], b"," if "earlier" in layout.slots else b""),
+        FRAME=_frames(pair, user[-1]),
+        EARLIER=_earlier(_frames(pair, user[-1]), values["by_value"], b"," if "earlier" in layout.slots else b""),
     )
     if tags is not None:
-        build.names.update(SYSTEM_ROLE=tags.system, USER_ROLE=tags.user, ASSISTANT_ROLE=tags.assistant)
+        roles = functools.cache(lambda count: [(tags.user, tags.assistant)[i % 2] for i in range(count)])
+        build.names.update(SYSTEM_ROLE=tags.system, ASSISTANT_ROLE=tags.assistant, ROLES=roles)
 
 
-def _earlier(pair: list[bytes], not_blank: bool, end: bytes) -> Callable[[bytes], bytes | None]:
+def _frames(pair: list[bytes], user_end: bytes) -> Callable[[int], list[bytes]]:
+    """What stands before, between and after a number of texts that take turns; every second place is theirs."""
+
+    @functools.cache
+    def frame(count: int) -> list[bytes]:
+        frame = [b""] * (2 * count + 1)
+        for i in range(count):
+            frame[2 * i] += (b"," if i and not i % 2 else b"") + pair[i % 2]
+            frame[2 * i + 2] = pair[2] if i % 2 else b""
+        if count % 2:
+            frame[-1] = user_end
+        return frame
+
+    return frame
+
+
+def _earlier(frame: Callable[[int], list[bytes]], by_value: bool, end: bytes) -> Callable[[bytes], bytes | None]:
     """A function that lays out a history of question and answer; None for one that is more than pairs of texts."""
     decode = msgspec.json.Decoder(list[tuple[msgspec.Raw, msgspec.Raw]]).decode
 
     def earlier(value: bytes) -> bytes | None:
         try:
-            turns = [(bytes(question), bytes(answer)) for question, answer in decode(value)]
+            texts = [bytes(text) for turn in decode(value) for text in turn]
         except msgspec.DecodeError:
             return None
-        for text in (text for turn in turns for text in turn):
-            if text[0] != 34 or len(text) < 3 or (not_blank and _BLANK.fullmatch(text)):
-                return None
-        made = b",".join([b"%b%b%b%b%b" % (pair[0], q, pair[1], a, pair[2]) for q, a in turns])
+        if by_value and not all(text[0] == 34 and len(text) > 2 for text in texts):
+            return None
+        pieces = frame(len(texts)).copy()
+        pieces[1::2] = texts
+        made = b"".join(pieces)
         return made + end if made else made
 
     return earlier
 
 
-def _text_checks(layout: Layout) -> list[Callable[[bytes], re.Match[bytes] | None]]:
+def _text_checks(layout: Layout, checked: set[str]) -> list[Callable[[bytes], re.Match[bytes] | None]]:
     """Searches in a block of rows for a value that should be a text with something in it and is not."""
     write = layout.write
-    before = [text for text, slot in zip(layout.parts[::2], layout.slots, strict=False) if slot in TEXT_SLOTS]
-    if layout.tags is not None:
+    before = [
+        text
+        for text, slot in zip(layout.parts[::2], layout.slots, strict=False)
+        if slot in TEXT_SLOTS and slot not in checked
+    ]
+    if layout.tags is not None or "earlier" in layout.slots:
         before += [write[name].split("<text>")[0] for name in ("user", "assistant") if name in write]
     tails = dict.fromkeys(match[0] for text in before if (match := _TAIL.search(text)))
     inner = rb"(?!\"%b*+[^\"])" % _SPACE if write.get("not_blank") else rb"(?!\"[^\"])"
