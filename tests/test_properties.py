@@ -11,6 +11,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from dsreg.formats import Format, built_in, options_of
+from dsreg.notes import Notes
 from dsreg.rowcode.constants import Constants
 from dsreg.rowcode.errors import RowError
 from dsreg.rowcode.turns import TURN_TAGS
@@ -134,6 +135,36 @@ def samples(draw: st.DrawFn, task: str) -> Row:
     if draw(st.booleans()):
         sample["extra"] = {"data_source": draw(texts), "id": draw(texts)}
     return sample
+
+
+@st.composite
+def hollow_samples(draw: st.DrawFn, task: str) -> Row:
+    """Samples that may lack every message somewhere, or have some blank."""
+    sample = draw(samples(task))
+    for key in ("messages", "chosen", "rejected", "completion"):
+        if key in sample and draw(st.booleans()):
+            sample[key] = draw(st.sampled_from([[], sample[key][:1], sample[key][-1:]]))
+    return sample
+
+
+WRITTEN = [(format, task) for format in FORMATS if format.part("advise") for task in format.manifest.tasks]
+
+
+@pytest.mark.parametrize(("format", "task"), WRITTEN, ids=lambda value: value if isinstance(value, str) else value.id)
+@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@given(data=st.data())
+def test_any_written_row_can_be_observed(format: Format, task: str, data: st.DataObject) -> None:
+    target, advise, notes = constants(format, task, "write"), format.part("advise"), Notes()
+    assert advise is not None
+    written = 0
+    for sample in data.draw(st.lists(hollow_samples(task), min_size=1, max_size=3)):
+        try:
+            row = format.writer.write_row(sample, target)
+        except RowError:
+            continue
+        written += 1
+        advise.observe(row, written, notes, target)
+    assert all(advice.code.startswith("DS4") and advice.message for advice in advise.advise(notes, written, target))
 
 
 @pytest.mark.parametrize(("format", "task"), BOTH_WAYS, ids=lambda value: value if isinstance(value, str) else value.id)

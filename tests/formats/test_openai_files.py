@@ -467,3 +467,10 @@ def test_any_row_is_read_or_refused_and_writing_is_stable(id: str, task: str, da
 def test_example_comes_back(id: str) -> None:
     rows = find_format(id).examples()
     assert [write(id, read(id, row)) for row in rows] == rows
+
+
+def test_an_answer_needs_a_question() -> None:
+    sample = {"task": "preference", "messages": [], "chosen": [bot("a")], "rejected": [bot("b")]}
+    with pytest.raises(RowError) as error:
+        write("openai", sample)
+    assert (error.value.code, error.value.path) == ("DS302", "messages")

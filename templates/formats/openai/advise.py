@@ -16,7 +16,7 @@ MINIMUM = 10
 def observe(row: dict[str, Any], number: int, notes: Notes, c: Constants) -> None:
     """Note results that nothing follows, and calls whose arguments cannot be decoded."""
     messages = row["messages"]
-    if messages[-1]["role"] == "tool":
+    if messages and messages[-1]["role"] == "tool":
         notes.see("ends with a result", number)
     for message in messages:
         for call in message.get("tool_calls", ()) if len(message) > 2 else ():

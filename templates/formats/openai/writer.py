@@ -46,7 +46,9 @@ def openai_check(messages: list[dict[str, Any]], task: str) -> None:
 
 
 def openai_turn(sample: dict[str, Any], key: str) -> Any:
-    """One answer as a message; several as a list."""
+    """One answer as a message; several as a list. Raises RowError where nothing was asked before it."""
+    if not sample["messages"]:
+        raise RowError("DS302", "messages", "the row has no messages before its answers")
     openai_check(sample["messages"] + sample[key], "preference")
     answer = write_chat(sample[key])
     return answer[0] if len(answer) == 1 else answer
