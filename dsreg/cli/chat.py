@@ -11,13 +11,17 @@ from dsreg.cli import output
 
 _LABEL = 11
 _LINES = 8
+_TURNS = 50
 
 
 def chat_lines(sample: dict[str, Any], *, indent: str = "", full: bool = False) -> Iterator[str]:
-    """A sample's turns, the speaker beside the text; long texts are cut unless `full`."""
+    """A sample's turns, the speaker beside the text; long texts and long dialogues are cut unless `full`."""
     from dsreg.preview import turns
 
-    for label, text in turns(sample):
+    for number, (label, text) in enumerate(turns(sample)):
+        if number == _TURNS and not full:
+            yield f"{indent}…"
+            return
         lines = _wrapped(output.plain(text), full=full)
         yield f"{indent}{output.cut(output.line(label), _LABEL - 1):<{_LABEL}}{lines[0]}".rstrip()
         for line in lines[1:]:

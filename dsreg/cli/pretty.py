@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from itertools import islice
 from typing import Any
 
 from dsreg.cli.output import cut
@@ -26,12 +27,14 @@ def json_lines(value: Any, indent: int = 0, before: str = "", after: str = "") -
     return [*lines, f"{pad}{'}' if isinstance(value, dict) else ']'}{after}"]
 
 
-def shortened(value: Any, length: int = 300) -> Any:
-    """A row with long texts cut."""
+def shortened(value: Any, length: int = 300, items: int = 50) -> Any:
+    """A row with long texts, long lists and long objects cut."""
     if isinstance(value, str):
         return cut(value, length)
     if isinstance(value, dict):
-        return {key: shortened(item, length) for key, item in value.items()}
+        shown = {cut(key, length): shortened(item, length) for key, item in islice(value.items(), items)}
+        return shown | ({"…": f"{len(value) - items:,} more"} if len(value) > items else {})
     if isinstance(value, list):
-        return [shortened(item, length) for item in value]
+        more = [f"… {len(value) - items:,} more"] if len(value) > items else []
+        return [shortened(item, length) for item in value[:items]] + more
     return value

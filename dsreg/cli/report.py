@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -12,6 +13,7 @@ if TYPE_CHECKING:
     from dsreg.export import Report
 
 _SHOWN = 5
+_SHOWN_COLUMNS = 20
 
 
 def tell_report(report: Report, *, output_shown: str) -> None:
@@ -21,7 +23,7 @@ def tell_report(report: Report, *, output_shown: str) -> None:
     if report.effect:
         output.say(f"  {report.effect}")
     if report.tally.lost_extras:
-        lost = ", ".join(f"{name} ({count:,})" for name, count in report.tally.lost_extras.items())
+        lost = ", ".join(f"{output.cut(name, 60)} ({count:,})" for name, count in _most(report.tally.lost_extras))
         output.say(f"  no place in {report.target}: {lost}")
     if report.rejects:
         show_rejects(report)
@@ -32,6 +34,13 @@ def tell_report(report: Report, *, output_shown: str) -> None:
     for advice in report.advice:
         hint = f" ({advice.hint})" if advice.hint else ""
         output.say(f"  note {advice.code} {advice.message}{hint}")
+
+
+def _most(lost: Counter[str]) -> list[tuple[str, int]]:
+    """The first columns that were lost; where there are many, what they are is the data's own affair."""
+    found = list(lost.items())
+    more = found[_SHOWN_COLUMNS:]
+    return found[:_SHOWN_COLUMNS] + ([(f"{len(more):,} other columns", sum(n for _, n in more))] if more else [])
 
 
 def show_rejects(report: Report) -> None:
