@@ -85,7 +85,7 @@ class RegisteredDataset:
         """Its rows as samples; raises RowError at the first that cannot be read."""
         source = self.source
         for row in self.rows():
-            yield source.format.reader.read_row(row, source.constants)
+            yield source.sample(row)
 
     def conversion(self, target: str, choices: Choices | None = None) -> Conversion:
         """The conversion to a target under the registry's options and the given choices; raises UsageError."""
@@ -93,7 +93,7 @@ class RegisteredDataset:
         options = {**target_options(self.root, self.entry, target), **choices.options}
         take = choices.take if choices.take is not None else options.get("take")
         merged = Choices(take, choices.skip, choices.strip, options, choices.text_template)
-        return make_conversion(self.source, find_format(target, self.root.root), merged)
+        return make_conversion(self.source, find_format(target, self.root.root), merged, self.root.root)
 
     def output(self, conversion: Conversion, container: str | None = None) -> Path:
         """Where an export stands: `exports/<target>/` and the path that the target's manifest says."""

@@ -170,8 +170,11 @@ def ways(task: str, target: Format) -> list[Way]:
     return sorted(found, key=lambda way: way.steps[0].take != "")
 
 
-def choose_way(task: str, target: Format, take: str | None) -> tuple[str, Step | None]:
-    """The target's task and the step to it, under the user's `--take`; raises UsageError naming what would do."""
+def choose_way(task: str, target: Format, take: str | None, root: Path | None = None) -> tuple[str, Step | None]:
+    """The target's task and the step to it, under the user's `--take`; raises UsageError naming what would do.
+
+    `root` is the project, whose own formats are named as well.
+    """
     found = ways(task, target)
     for way in found:
         if not way.steps:
@@ -186,8 +189,13 @@ def choose_way(task: str, target: Format, take: str | None) -> tuple[str, Step |
             f"{task} rows can become {target.id} only by choosing an answer; {said}",
             hint=" or ".join(f"--take {choice}" for choice in dict.fromkeys(choices)),
         )
-    fit = ", ".join(f.id for f in built_in().values() if f.writes and task in f.manifest.tasks)
+    fit = ", ".join(f.id for f in all_formats(root).values() if f.writes and reached(task, f))
     raise UsageError(f"{task} rows cannot become {target.id}", hint=f"targets that fit: {fit}")
+
+
+def reached(task: str, target: Format) -> bool:
+    """Whether rows of a task become a target without a choice."""
+    return any(not way.steps or any(not step.take for step in way.steps) for way in ways(task, target))
 
 
 def options_of(format: Format, side: str, given: dict[str, Any]) -> dict[str, Any]:

@@ -56,7 +56,8 @@ class SchemaSurvey:
     def schema(self) -> Any:
         """The schema of all rows seen."""
         if self.declared:
-            order = [*(name for name in self.declared if name in self.keys), *(self.keys.keys() - self.declared.keys())]
+            further = (name for name in self.keys if name not in self.declared)
+            order = [*(name for name in self.declared if name in self.keys), *further]
             fields = [(name, with_text(self.declared.get(name, pa.string()), self.keys[name])) for name in order]
             return pa.schema([pa.field(name, kind) for name, kind in fields])
         self.infer()

@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from dsreg.rowcode.columns import as_object
 from dsreg.rowcode.errors import RowError
 from dsreg.rowcode.pipeline import SetAside, convert_row
 from dsreg.rows import BadRow
@@ -53,9 +52,7 @@ def look(
         raw = value.raw if type(value) is BadRow else value
         sample, converted = None, None
         try:
-            if type(value) is BadRow:
-                raise RowError(value.code, value.path, value.message)
-            sample = source.format.reader.read_row(as_object(value, ""), source.constants)
+            sample = source.sample(value)
             if conversion is not None:
                 converted = convert_row(value, conversion.steps)
         except RowError as error:

@@ -10,8 +10,11 @@ from typing import Any
 
 from dsreg.errors import UsageError
 from dsreg.formats import Format, options_of
+from dsreg.rowcode.columns import as_object
 from dsreg.rowcode.constants import Constants
+from dsreg.rowcode.errors import RowError
 from dsreg.rowcode.turns import TURN_TAGS
+from dsreg.rows import BadRow
 
 # Columns of a sample that any data can bring, under these names.
 EXTRAS = ("id", "data_source", "ability", "category", "difficulty", "extra_info", "attributes", "answer")
@@ -40,6 +43,13 @@ class Source:
     def task(self) -> str:
         """What its rows are for."""
         return self.constants.task
+
+    def sample(self, value: Any) -> dict[str, Any]:
+        """What one row, as it stands in a file, is read as; raises RowError for one that cannot be read."""
+        if type(value) is BadRow:
+            raise RowError(value.code, value.path, value.message)
+        sample: dict[str, Any] = self.format.reader.read_row(as_object(value, ""), self.constants)
+        return sample
 
 
 def split_columns(format: Format, given: Mapping[str, str]) -> tuple[dict[str, str], dict[str, str]]:

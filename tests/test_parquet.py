@@ -13,6 +13,7 @@ from dsreg.api import file_source
 from dsreg.errors import OutputError
 from dsreg.export import export
 from dsreg.formats import find_format
+from dsreg.parquet_schema import SchemaSurvey
 from dsreg.runner import Choices, make_conversion
 
 
@@ -60,3 +61,10 @@ def test_a_column_of_two_types_is_refused(tmp_path: Path) -> None:
     with pytest.raises(OutputError):
         to_parquet(tmp_path, [{**plain, "topic": "x"}, {**plain, "topic": 1}], "openai", "openai")
     assert not (tmp_path / "out.parquet").exists()
+
+
+def test_further_columns_stand_in_the_order_of_the_rows() -> None:
+    survey = SchemaSurvey({"prompt": "string"})
+    names = [f"column{at}" for at in range(20)]
+    survey.see({**dict.fromkeys(names, "a"), "prompt": "p"})
+    assert survey.schema().names == ["prompt", *names]

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import json
+import shutil
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from dsreg.api import file_source
+from dsreg.api import Project, file_source
 from dsreg.errors import OutputError, UsageError
 from dsreg.export import Report, TooManyRejects, export
 from dsreg.formats import find_format
+from dsreg.rowcode.errors import RowError
 from dsreg.runner import Choices, make_conversion
 
 Row = dict[str, Any]
@@ -210,3 +212,45 @@ def test_reasoning_moves_between_its_places(tmp_path: Path) -> None:
     hf = tmp_path / "hf.jsonl"
     convert(tmp_path / "inline.jsonl", "openai", "hf-prompt-completion", hf, options={"thinking": "split"})
     assert lines(hf)[0]["completion"][0]["reasoning_content"] == "hm\n1"
+
+
+def test_targets_that_fit_are_those_reached_without_a_choice(tmp_path: Path) -> None:
+    """Through a step between tasks as well, and the project's own."""
+    own = tmp_path / "templates/formats/mine"
+    shutil.copytree(find_format("openai").folder, own)
+    source, _ = file_source(jsonl(tmp_path / "in.jsonl", [PLAIN]), format="openai")
+    for root, mine in ((None, False), (tmp_path, True)):
+        with pytest.raises(UsageError, match="sft rows cannot become nova-dpo") as caught:
+            make_conversion(source, find_format("nova-dpo"), None, root)
+        said = set(caught.value.hint.removeprefix("targets that fit: ").split(", "))
+        assert said >= {"alpaca", "pretrain", "verl"} and ("mine" in said) is mine
+        assert not said & {"kto", "nova-dpo", "hf-preference"}
+
+
+def test_targets_that_need_a_choice_do_not_fit(tmp_path: Path) -> None:
+    source, _ = file_source(jsonl(tmp_path / "in.jsonl", KTO), format="openai")
+    with pytest.raises(UsageError) as caught:
+        make_conversion(source, find_format("nova-dpo"))
+    said = set(caught.value.hint.removeprefix("targets that fit: ").split(", "))
+    assert "pretrain" in said and "kto" in said and not said & {"nova-sft", "verl"}
+
+
+BROKEN = [
+    ("not json", "DS201"),
+    ('{"instruction": "a", "instruction": "b", "output": "c"}', "DS205"),
+    ("[1]", "DS207"),
+    ("1", "DS207"),
+]
+
+
+@pytest.mark.parametrize(("line", "code"), BROKEN)
+def test_samples_of_a_line_that_is_no_row(tmp_path: Path, line: str, code: str) -> None:
+    (tmp_path / "registry").mkdir()
+    (tmp_path / "registry/mine.toml").write_text('format = "alpaca"\nfile_name = "mine.jsonl"\n')
+    (tmp_path / "data").mkdir()
+    (tmp_path / "data/mine.jsonl").write_text('{"instruction": "q", "output": "a"}\n' + line + "\n")
+    samples = Project.find(tmp_path)["mine"].samples()
+    assert next(samples)["messages"][0]["content"] == "q"
+    with pytest.raises(RowError) as caught:
+        next(samples)
+    assert caught.value.code == code

@@ -20,9 +20,8 @@ from dsreg.names import check_name
 from dsreg.project import Root
 from dsreg.registered import LLAMAFACTORY_COLUMNS, PEEK_ROWS, peek, source_of
 from dsreg.registry import check_free, load, look_up
-from dsreg.rowcode.columns import as_object
 from dsreg.rowcode.errors import RowError
-from dsreg.rows import BadRow, data_files
+from dsreg.rows import data_files
 from dsreg.runner import Reject, make_reject, stream_rows
 from dsreg.source import complete_tags
 
@@ -274,13 +273,10 @@ def _try_rows(project: Root, name: str, proposal: Proposal) -> None:
     proposal.source = project.shown(Path(os.path.normpath(project.data_dir / dataset.file_name)))
     source = source_of(project, name, dataset)
     proposal.task = source.task
-    read_row, constants = source.format.reader.read_row, source.constants
     for stream, value in stream_rows(source, PEEK_ROWS):
         proposal.looked += 1
         try:
-            if type(value) is BadRow:
-                raise RowError(value.code, value.path, value.message)
-            sample = read_row(value if type(value) is dict else as_object(value, ""), constants)
+            sample = source.sample(value)
         except RowError as error:
             proposal.problem = proposal.problem or make_reject(stream, value, error)
             continue

@@ -170,9 +170,7 @@ class _Run:
         """The rows of the data itself, read as its format, where LlamaFactory does not read them."""
         from dsreg.check.rows import KEPT
         from dsreg.registered import source_of
-        from dsreg.rowcode.columns import as_object
         from dsreg.rowcode.errors import RowError
-        from dsreg.rows import BadRow
         from dsreg.runner import make_reject, stream_rows
 
         rejects: list[Reject] = []
@@ -181,9 +179,7 @@ class _Run:
             source = source_of(self.root, self.name, self.dataset)
             for stream, value in stream_rows(source):
                 try:
-                    if isinstance(value, BadRow):
-                        raise RowError(value.code, value.path, value.message)
-                    source.format.reader.read_row(as_object(value, ""), source.constants)
+                    source.sample(value)
                 except RowError as error:
                     count += 1
                     if len(rejects) < KEPT:

@@ -69,7 +69,7 @@ def convert(
         check_options(choices.options, [wanted], source.format)
         if format is None:
             output.say(f"detected {found.reasons[0] if found.reasons else found.format}")
-        conversion = make_conversion(source, wanted, choices)
+        conversion = make_conversion(source, wanted, choices, root.root if root else None)
         output_path = Path(out) if out is not None and not to_stdout else None
         container = choices.options.get("container")
         report = _convert(conversion, output_path, container, skip_invalid=skip_invalid, force=force, dry_run=dry_run)
