@@ -161,15 +161,10 @@ def target_conversion(
     """The conversion to a target under the registry's options."""
     choices = Choices(options=target_options(project, dataset, target), take=take_of(project, dataset, target))
     source = source_of(project, name, dataset, without_data=without_data)
-    return make_conversion(source, find_format(target, project.root), choices)
+    return make_conversion(source, find_format(target, project.root), choices, project.root)
 
 
 def take_of(project: Root, dataset: Dataset, target: str) -> str | None:
     """The choice that the registry makes for a target, if it makes one."""
     take = target_options(project, dataset, target).get("take")
     return take if isinstance(take, str) else None
-
-
-def count_rows(project: Root, name: str, dataset: Dataset) -> int | None:
-    """The number of rows in a local data file; None where it is not counted."""
-    return None

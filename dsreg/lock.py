@@ -20,7 +20,7 @@ from typing import Any
 from dsreg.errors import RegistryError
 from dsreg.files import atomic_write, delete, project_lock, read_regular, state_dir
 from dsreg.jsonedit import canonical
-from dsreg.model import DataRecord, DatasetRecord, ExportRecord, Lock, Notice
+from dsreg.model import DatasetRecord, ExportRecord, Lock, Notice
 from dsreg.project import INFO_FILE, LOCK_FILE, Root, inside
 
 _LIMIT = 256 * 1024 * 1024
@@ -251,11 +251,6 @@ def _sha256_of(path: Path) -> str:
         while block := file.read(_BLOCK):
             digest.update(block)
     return digest.hexdigest()
-
-
-def data_record(found: tuple[str, int], rows: int | None) -> DataRecord:
-    """A lock's record of a data file."""
-    return DataRecord(sha256=found[0], size=found[1], rows=rows)
 
 
 def note_export(project: Root, path: Path, content: Path | bytes) -> None:

@@ -110,7 +110,6 @@ class DataRecord(BaseModel):
     model_config = ConfigDict(extra="ignore")
     sha256: str
     size: int
-    rows: int | None = None
 
 
 class DatasetRecord(BaseModel):

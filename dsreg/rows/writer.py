@@ -6,7 +6,7 @@ import gzip
 import os
 import stat
 from abc import abstractmethod
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from contextlib import ExitStack, suppress
 from pathlib import Path
 from types import TracebackType
@@ -104,11 +104,6 @@ class RowWriter:
         except OSError as e:
             raise output_error(e, self.path) from e
         self.rows += rows
-
-    def write_many(self, rows: Iterable[dict[str, Any]]) -> None:
-        """Write rows one after the other."""
-        for row in rows:
-            self.write(row)
 
     def __exit__(self, kind: type[BaseException] | None, e: BaseException | None, tb: TracebackType | None) -> None:
         if e is not None:

@@ -438,7 +438,8 @@ def test_parquet_has_an_explicit_schema_that_holds_dates_and_digits_as_text(tmp_
     schema = survey.schema()
     assert str(schema.field("prompt").type) == "list<item: struct<role: string, content: string>>"
     with open_writer(tmp_path / "rows.parquet", "parquet", schema=schema) as writer:
-        writer.write_many(rows)
+        for row in rows:
+            writer.write(row)
     with open_rows(tmp_path / "rows.parquet") as stream:
         again = [write("verl", read("verl", row)) for row in stream]
     assert again == rows

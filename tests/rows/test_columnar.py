@@ -133,14 +133,16 @@ def test_written_parquet_is_read_back(tmp_path: Path) -> None:
     path = tmp_path / "a.parquet"
     rows = [{"a": "x", "b": [{"k": i}]} for i in range(6000)] + [{"b": [], "a": "y"}]
     with open_writer(path, "parquet") as writer:
-        writer.write_many(rows)
+        for row in rows:
+            writer.write(row)
     assert read(path) == [{"a": row["a"], "b": row["b"]} for row in rows]
 
 
 def test_a_key_of_a_later_row_is_a_column(tmp_path: Path) -> None:
     path = tmp_path / "a.parquet"
     with open_writer(path, "parquet") as writer:
-        writer.write_many([{"a": 1}, {"b": 2}])
+        for row in [{"a": 1}, {"b": 2}]:
+            writer.write(row)
     assert read(path) == [{"a": 1, "b": None}, {"a": None, "b": 2}]
 
 
@@ -179,5 +181,6 @@ def test_what_parquet_cannot_hold(
 ) -> None:
     path = tmp_path / "a.parquet"
     with pytest.raises(OutputError, match=message), open_writer(path, "parquet", schema=schema) as writer:
-        writer.write_many(rows)
+        for row in rows:
+            writer.write(row)
     assert list(tmp_path.iterdir()) == []

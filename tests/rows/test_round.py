@@ -70,7 +70,8 @@ def test_written_rows_are_read_back(tmp_path: Path, name: str, rows: list[dict[s
     path = tmp_path / name
     container = "json" if ".json." in f"{name}." else "jsonl"
     with open_writer(path, container) as writer:
-        writer.write_many(rows)
+        for row in rows:
+            writer.write(row)
     assert writer.rows == len(rows)
     if rows or container == "json":
         assert repr(read_all(path, unique=["a", "问"])) == repr(rows)
@@ -159,7 +160,8 @@ def test_raw_blocks_are_whole_rows(tmp_path: Path, blocks: Callable[..., Any], w
     rows = [{"n": i, "t": "中\u2028" * (i % 30)} for i in range(2000)]
     path = tmp_path / "a"
     with open_writer(path, "json" if blocks is array_blocks else "jsonl") as writer:
-        writer.write_many(rows)
+        for row in rows:
+            writer.write(row)
     found: list[Any] = []
     for block, line in blocks(path, 5000):
         space = len(block) - len(block.lstrip())

@@ -30,7 +30,8 @@ LINES = '{"a":"中\u2028/\\n","b":[1.5,null,true]}', '{"n":120892581961462917470
 def test_layout(tmp_path: Path, container: str, rows: list[dict[str, Any]], text: str) -> None:
     path = tmp_path / "new" / "folder" / "a"
     with open_writer(path, container) as writer:
-        writer.write_many(rows)
+        for row in rows:
+            writer.write(row)
     assert path.read_bytes() == text.encode()
     assert [entry.name for entry in path.parent.iterdir()] == ["a"]
 
@@ -38,7 +39,8 @@ def test_layout(tmp_path: Path, container: str, rows: list[dict[str, Any]], text
 def test_equal_rows_make_equal_packed_files(tmp_path: Path) -> None:
     for name in ("a.jsonl.gz", "b.jsonl.gz"):
         with open_writer(tmp_path / name, "jsonl") as writer:
-            writer.write_many(ROWS)
+            for row in ROWS:
+                writer.write(row)
     data = (tmp_path / "a.jsonl.gz").read_bytes()
     assert data == (tmp_path / "b.jsonl.gz").read_bytes()
     assert gzip.decompress(data).decode() == "\n".join(LINES) + "\n"
