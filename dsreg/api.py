@@ -133,6 +133,7 @@ class RegisteredDataset:
         container: str | None = None,
         skip_invalid: bool = False,
         force: bool = False,
+        jobs: int | None = 1,
     ) -> Report:
         """Write a conversion and its descriptors; note in the lock that dsreg did, so that it may overwrite them.
 
@@ -150,6 +151,7 @@ class RegisteredDataset:
             skip_invalid=skip_invalid,
             ours=force or ours(output),
             ready=partial(note, output),
+            jobs=jobs,
         )
         record_exports(self.root, {output: (self.name, conversion.target.id)})
         written = write_descriptors(conversion, output, ours=ours, note=note, force=force)

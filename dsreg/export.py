@@ -171,10 +171,11 @@ def export(
     """Convert a source into a file, or into nothing where `output` is None (a dry run); returns the report.
 
     The output appears whole under its name or not at all; `ready` gets the complete file before it takes the name.
-    Raises TooManyRejects when rows were rejected and `skip_invalid` is false, OutputError for a place that cannot be
-    written, DataFileError for a source that cannot be read, UsageError when the file as a whole is refused.
-    Without `fast`, every row goes the portable way; without `early`, nothing is decided by the first rows; what is
-    written and reported is the same.
+    Raises TooManyRejects when rows were rejected and `skip_invalid` is false, EmptyExport when no row is left,
+    OutputError for a place that cannot be written, DataFileError for a source that cannot be read, UsageError when the
+    file as a whole is refused.
+    `jobs` processes work on it, None for as many as are worthwhile. Without `fast`, every row goes the portable way;
+    without `early`, nothing is decided by the first rows; what is written and reported is the same.
     """
     source = conversion.source
     if output is not None:
@@ -182,6 +183,7 @@ def export(
         if skip_invalid:
             check_rejects(output, source.files)
         container_of(conversion, output, container)
+    jobs: int | None = 1,
     report = Report(source.name, source.files, source.format.id, conversion.target.id, output, Tally())
     report.effect = conversion.step.effect if conversion.step else ""
     try:
@@ -190,7 +192,7 @@ def export(
                 stack.enter_context(folder_for(output))
             place = stack.enter_context(sink(conversion, output, container, limit, ready))
             keep = stack.enter_context(reject_sink(report, output if skip_invalid else None))
-            report.tally = run_or_refuse(conversion, place, keep, limit, fast=fast, early=early)
+            report.tally = run_or_refuse(conversion, place, keep, limit, fast=fast, early=early, jobs=jobs)
             report.advice = list(advise(conversion, report.tally))
             if report.tally.rejected and not skip_invalid:
                 raise TooManyRejects(report)
@@ -220,6 +222,7 @@ def folder_for(output: Path) -> Iterator[None]:
         with contextlib.suppress(OSError):  # something stands in it
             for folder in made:
                 folder.rmdir()
+            jobs=jobs,
         raise
 
 
@@ -246,9 +249,10 @@ def run_or_refuse(
     """Run, and name the file when it is refused as a whole."""
     try:
         if fast and limit is None and place.separator and conversion.target.manifest.text:
-            from dsreg.fast import run_fast
+            from dsreg.fast import jobs_for, run_fast
 
-            tally = run_fast(conversion, place, keep, early=early)
+            jobs = jobs_for(conversion.source.files) if jobs is None else jobs
+            tally = run_fast(conversion, place, keep, early=early, jobs=jobs)
             if tally is not None:
                 return tally
         return run(conversion, place.write, keep, limit=limit)
@@ -259,6 +263,7 @@ def run_or_refuse(
 
 def advise(conversion: Conversion, tally: Tally) -> Iterator[Advice]:
     """All advisories on a converted file: the general ones, then those of its target."""
+    jobs: int | None = 1,
     yield from advise_samples(tally.notes)
     own = conversion.target.part("advise")
     if own is not None:

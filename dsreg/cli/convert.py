@@ -42,6 +42,7 @@ def convert(
     option: options.Settings = None,
     text_template: options.TextTemplate = None,
     skip_invalid: options.SkipInvalid = False,
+    jobs: options.Jobs = None,
     force: options.Force = False,
     dry_run: options.DryRun = False,
     json: options.Json = False,
@@ -72,7 +73,9 @@ def convert(
         conversion = make_conversion(source, wanted, choices, root.root if root else None)
         output_path = Path(out) if out is not None and not to_stdout else None
         container = choices.options.get("container")
-        report = _convert(conversion, output_path, container, skip_invalid=skip_invalid, force=force, dry_run=dry_run)
+        report = _convert(
+            conversion, output_path, container, skip_invalid=skip_invalid, force=force, dry_run=dry_run, jobs=jobs
+        )
     if file == "-":
         _name_stdin(report)
     _tell(report, json=json, dry_run=dry_run)
@@ -126,7 +129,14 @@ def _name_stdin(report: Report) -> None:
 
 
 def _convert(
-    conversion: Conversion, path: Path | None, container: str | None, *, skip_invalid: bool, force: bool, dry_run: bool
+    conversion: Conversion,
+    path: Path | None,
+    container: str | None,
+    *,
+    skip_invalid: bool,
+    force: bool,
+    dry_run: bool,
+    jobs: int | None,
 ) -> Report:
     """Convert to a file, to standard output where there is none, or to nothing in a dry run."""
     import tempfile
@@ -137,14 +147,14 @@ def _convert(
     with progress(conversion):
         if dry_run:
             container_of(conversion, path, container)  # refuses what the run would refuse
-            return export(conversion, None, skip_invalid=skip_invalid)
+            return export(conversion, None, skip_invalid=skip_invalid, jobs=jobs)
         if path is not None:
-            return export(conversion, path, container=container, skip_invalid=skip_invalid, ours=force)
+            return export(conversion, path, container=container, skip_invalid=skip_invalid, ours=force, jobs=jobs)
         with tempfile.TemporaryDirectory(prefix="dsreg-") as folder:
             # to a file first: a conversion that fails prints nothing
             kind = container_of(conversion, None, container)
             kept = Path(folder) / f"rows{SUFFIXES[kind]}"
-            report = export(conversion, kept, container=kind, skip_invalid=skip_invalid)
+            report = export(conversion, kept, container=kind, skip_invalid=skip_invalid, jobs=jobs)
             with kept.open("rb") as rows:
                 _print(rows, kind)
     report.output = report.rejects_path = None

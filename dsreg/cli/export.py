@@ -54,6 +54,7 @@ def export(
     option: options.Settings = None,
     text_template: options.TextTemplate = None,
     skip_invalid: options.SkipInvalid = False,
+    processes: options.Jobs = None,
     force: options.Force = False,
     dry_run: options.DryRun = False,
     json: options.Json = False,
@@ -74,7 +75,7 @@ def export(
     place = _places(out, jobs, several=len(targets) > 1)
 
     def convert(job: Job) -> Report:
-        return _convert(job, place(job), skip_invalid=skip_invalid, force=force, dry_run=dry_run)
+        return _convert(job, place(job), skip_invalid=skip_invalid, force=force, dry_run=dry_run, processes=processes)
 
     reports, failed = _run(jobs, convert, json=json, dry_run=dry_run)
     if json:
@@ -142,7 +143,9 @@ def _places(out: str | None, jobs: list[Job], *, several: bool) -> Callable[[Job
     return inside
 
 
-def _convert(job: Job, path: Path | None, *, skip_invalid: bool, force: bool, dry_run: bool) -> Report:
+def _convert(
+    job: Job, path: Path | None, *, skip_invalid: bool, force: bool, dry_run: bool, processes: int | None
+) -> Report:
     """Run one job; a dry run writes nothing, and says where it would."""
     from dataclasses import replace
 
@@ -153,10 +156,15 @@ def _convert(job: Job, path: Path | None, *, skip_invalid: bool, force: bool, dr
     with progress(job.conversion):
         if not dry_run:
             return job.dataset.export_conversion(
-                job.conversion, path, container=job.container, skip_invalid=skip_invalid, force=force
+                job.conversion,
+                path,
+                container=job.container,
+                skip_invalid=skip_invalid,
+                force=force,
+                jobs=processes,
             )
         container_of(job.conversion, path, job.container)  # refuses what the run would refuse
-        report = convert(job.conversion, None, skip_invalid=skip_invalid)
+        report = convert(job.conversion, None, skip_invalid=skip_invalid, jobs=processes)
         return replace(report, output=path or job.usual_place)
 
 

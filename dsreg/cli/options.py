@@ -73,6 +73,12 @@ TextTemplate = Annotated[
 SkipInvalid = Annotated[
     bool, typer.Option("--skip-invalid", help="Write the good rows, and the rejected ones to a file beside them.")
 ]
+Jobs = Annotated[
+    int | None,
+    typer.Option(
+        "-j", "--jobs", metavar="N", min=1, show_default=False, help="Processes at work; by default as many as gain."
+    ),
+]
 Output = Annotated[str | None, typer.Option("-o", "--output", metavar="PATH", help="Where to write.")]
 Force = Annotated[bool, typer.Option("--force", help="Overwrite a file that dsreg did not write.")]
 DryRun = Annotated[bool, typer.Option("--dry-run", help="Say what would be done, and write nothing.")]

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any, NamedTuple, Protocol
 
 from dsreg.fast.blocks import Blocks, Rows
+from dsreg.fast.jobs import STRETCH, is_plain, order_of, run_jobs
 from dsreg.fast.plan import Plan, make_plan, reserved
 from dsreg.notes import Notes
 from dsreg.registered import peek
@@ -53,7 +54,12 @@ class At(NamedTuple):
 
 def plan_for(conversion: Conversion) -> Plan | None:
     """The plan of a conversion, with the further columns of its first rows; None where it has no fast way."""
-    return make_plan(conversion, dict.fromkeys(key for row in peek(conversion.source.files) for key in row))
+    return make_plan(conversion, columns_seen(conversion))
+
+
+def columns_seen(conversion: Conversion) -> list[str]:
+    """The keys of the first rows."""
+    return list(dict.fromkeys(key for row in peek(conversion.source.files) for key in row))
 
 
 def decide_early(conversion: Conversion) -> Notes | None:
@@ -82,7 +88,7 @@ def see(conversion: Conversion, value: Any, notes: Notes) -> None:
 
 
 def run_fast(
-    conversion: Conversion, output: Output, reject: Callable[[Reject], None], *, early: bool = False
+    conversion: Conversion, output: Output, reject: Callable[[Reject], None], *, early: bool = False, jobs: int = 1
 ) -> Tally | None:
     """Convert all rows of a source, as `dsreg.runner.run` does; None where there is no fast way for it.
 
@@ -103,7 +109,7 @@ def run_fast(
         return None
     tally = Tally()
     for path in conversion.source.files:
-        run_file(Run(conversion, plan, tally, output, reject, notes), path)
+        run_file(Run(conversion, plan, tally, output, reject, notes), path, jobs)
     if notes is not None:
         again = Constants(target.task, target.columns, options=dict(before))
         conversion.target.writer.decide(notes, again)
@@ -113,11 +119,16 @@ def run_fast(
     return tally
 
 
-def run_file(run: Run, path: Path) -> None:
-    """Convert the rows of one file."""
+def run_file(run: Run, path: Path, jobs: int) -> None:
+    """Convert the rows of one file, in several processes if that is wanted and can be."""
     with Source(path) as source:
         container = container_of(source)
-        if container == "jsonl":
+        if container == "jsonl" and jobs > 1 and is_plain(source) and path.stat().st_size > STRETCH:
+            place = str(getattr(run.output, "path", ""))
+            columns, early = columns_seen(run.conversion), run.early is not None
+            order = order_of(run.conversion, columns, run.output.separator, place, early=early)
+            run_jobs(order, path, jobs, run.tally, run.output.write_joined, run.reject, run.early)
+        elif container == "jsonl":
             for rows in run.blocks.of_lines(source):
                 run.block(path, rows)
         elif container == "json" and source.peek(BLOCK).lstrip(SPACE)[:1] == b"[":
