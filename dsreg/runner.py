@@ -155,13 +155,17 @@ def check_feature_names(choices: Choices) -> None:
 
 
 def unheld_features(source: Source, target: Format, constants: Constants) -> frozenset[str]:
-    """The features that rows of the source may have and the target cannot hold under its options."""
+    """The features that rows of the source may have and the target cannot hold under its options.
+
+    A source that does not say what its rows can bring may bring anything.
+    """
     if constants.task == "pretrain":
         return frozenset()
     manifest = source.format.manifest
+    brought = FEATURES if manifest.brings is None else manifest.brings
     absent = frozenset(manifest.by_column) - source.constants.columns.keys()
     written = {"thinking"} if constants.options.get("thinking") == "inline" else set()
-    return frozenset(manifest.supports) - absent - frozenset(target.manifest.supports) - written
+    return frozenset(brought) - absent - frozenset(target.manifest.supports) - written
 
 
 def run(
@@ -216,6 +220,8 @@ def row_user(
             observe_sample(sample, tally.read, tally.notes)
             if not keeps_extras and "extra" in sample:
                 tally.lost_extras.update(sample["extra"].keys() - named)
+            if "left" in sample:
+                tally.lost_extras.update(sample["left"])
 
     return use
 
@@ -237,7 +243,7 @@ def survey(conversion: Conversion, limit: int | None) -> None:
 
 def stream_rows(source: Source, limit: int | None = None) -> Iterator[tuple[RowStream, Any]]:
     """All rows of a source's files in order, each with the stream that knows its place."""
-    unique = source.constants.columns.values()
+    unique = source.constants.mapped
     left = limit if limit is not None else -1
     for path in source.files:
         with open_rows(path, unique=unique) as stream:
