@@ -1,13 +1,14 @@
 # make demo   what dsreg does, on the datasets of this repository
 # make test   the test suite
 # make lint   style, formatting and types
+# make bench  speed and memory beside what people use instead
 #
 # All need Python 3.11 or newer and make; everything else goes into .venv.
 
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: demo test lint clean
+.PHONY: demo test lint bench clean
 
 demo: .venv/installed
 	$(BIN)/dsreg sync
@@ -28,6 +29,10 @@ lint: .venv/tested
 	$(BIN)/mypy
 	@# one by one: every format has a reader.py and a writer.py, and mypy wants module names to differ
 	@for file in templates/formats/*/*.py; do $(BIN)/mypy --no-error-summary "$$file" || exit 1; done
+
+bench: .venv/installed
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[bench]'
+	$(BIN)/python benchmarks/run.py
 
 clean:
 	rm -rf .venv exports
