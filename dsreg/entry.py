@@ -8,23 +8,14 @@ from typing import Any
 
 from dsreg.errors import RegistryError
 from dsreg.jsonedit import same_json
-from dsreg.model import ENTRY_KEYS, EXTRA_COLUMNS, OWN_KEYS, SOURCE_KEYS, Dataset
+from dsreg.model import ENTRY_KEYS, OWN_KEYS, SOURCE_KEYS, Dataset
 from dsreg.names import stem_of
+from dsreg.rowcode.turns import TURN_TAGS
+from dsreg.tasks import EXTRA_COLUMNS
 
 # What LlamaFactory's `formatting` is for the formats it reads itself; None is its default, alpaca.
 # Not `openai` for `openai`: that converter rewrites system prompts (and crashes on some files before 0.9.5).
 FORMATTING: dict[str, str | None] = {"alpaca": None, "pretrain": None, "sharegpt": "sharegpt", "openai": "sharegpt"}
-
-TAGS = {
-    "role_tag": "from",
-    "content_tag": "value",
-    "user_tag": "human",
-    "assistant_tag": "gpt",
-    "observation_tag": "observation",
-    "function_tag": "function_call",
-    "system_tag": "system",
-}
-"""All seven tags of ShareGPT: a partial table would leave the others unset."""
 
 _PLACES = ("subset", "split", "folder", "num_samples")
 _TYPES: dict[str, type] = {"ranking": bool, "num_samples": int, "columns": dict, "tags": dict}
@@ -149,7 +140,7 @@ def _copy_entry(name: str, dataset: Dataset) -> dict[str, Any]:
     entry |= _given(dataset, ("split", "num_samples"))
     entry["columns"] = copy_columns(dataset)
     if sharegpt:
-        entry["tags"] = dict(TAGS)
+        entry["tags"] = dict(TURN_TAGS)  # all seven: a partial table would leave the others unset
     return entry
 
 

@@ -24,9 +24,6 @@ COLUMN_KEYS = (
 TAG_KEYS = ("role_tag", "content_tag", "user_tag", "assistant_tag", "observation_tag", "function_tag", "system_tag")
 """The tags that LlamaFactory knows."""
 
-EXTRA_COLUMNS = ("id", "data_source", "ability", "category", "difficulty", "extra_info", "attributes", "answer")
-"""Columns that only dsreg maps; LlamaFactory never sees them."""
-
 _Model = TypeVar("_Model", bound=BaseModel)
 
 

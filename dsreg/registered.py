@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any
 from dsreg.errors import MissingDataError, UsageError
 from dsreg.formats import Format, find_format
 from dsreg.rows import BadRow, data_files, open_rows
-from dsreg.source import EXTRAS, Source, columns_in, make_source
+from dsreg.source import Source, columns_in, make_source
+from dsreg.tasks import EXTRA_COLUMNS
 
 if TYPE_CHECKING:
     from dsreg.model import Dataset
@@ -57,7 +58,7 @@ def columns_of(format: Format, dataset: Dataset, files: list[Path]) -> dict[str,
     formats have their default names under what is given; only where those leave the task open, the data decides.
     """
     manifest = format.manifest
-    known = {*manifest.columns, *EXTRAS}
+    known = {*manifest.columns, *EXTRA_COLUMNS}
     given = {name: column for name, column in (dataset.columns or {}).items() if name in known}
     if manifest.llamafactory and dataset.columns is not None:
         return given

@@ -15,9 +15,8 @@ from dsreg.rowcode.constants import Constants
 from dsreg.rowcode.errors import RowError
 from dsreg.rowcode.turns import TURN_TAGS
 from dsreg.rows import BadRow
+from dsreg.tasks import EXTRA_COLUMNS
 
-# Columns of a sample that any data can bring, under these names.
-EXTRAS = ("id", "data_source", "ability", "category", "difficulty", "extra_info", "attributes", "answer")
 # What LlamaFactory users call the roles when the keys are role and content, as OpenAI's API has them.
 CHAT_TAGS = {
     "role_tag": "role",
@@ -58,10 +57,10 @@ def split_columns(format: Format, given: Mapping[str, str]) -> tuple[dict[str, s
     Raises UsageError for a name that is neither.
     """
     own = {name: column for name, column in given.items() if name in format.manifest.columns and column}
-    extras = {column: name for name, column in given.items() if name in EXTRAS and name not in own and column}
+    extras = {column: name for name, column in given.items() if name in EXTRA_COLUMNS and name not in own and column}
     for name in given:
-        if name not in format.manifest.columns and name not in EXTRAS:
-            near = difflib.get_close_matches(name, [*format.manifest.columns, *EXTRAS], 1)
+        if name not in format.manifest.columns and name not in EXTRA_COLUMNS:
+            near = difflib.get_close_matches(name, [*format.manifest.columns, *EXTRA_COLUMNS], 1)
             swapped = next((n for n, c in format.manifest.columns.items() if c == name), None)
             hint = (
                 f"did you mean `{near[0]}`?"

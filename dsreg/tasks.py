@@ -26,6 +26,8 @@ FEATURES = {
     "other_keys": "further keys of a message",
 }
 STRIPPABLE = frozenset(FEATURES) - {"multi_turn", "tool_calls", "parallel_tools", "content_parts"}
+EXTRA_COLUMNS = ("id", "data_source", "ability", "category", "difficulty", "extra_info", "attributes", "answer")
+"""Columns of a sample that any data can bring, under these names; LlamaFactory never sees them."""
 
 
 class Step(NamedTuple):

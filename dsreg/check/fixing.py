@@ -14,9 +14,10 @@ from dsreg.entry import entry_of
 from dsreg.errors import NotFoundError, RegistryError
 from dsreg.files import atomic_write, unified_diff
 from dsreg.jsonedit import same_json
-from dsreg.model import EXTRA_COLUMNS, Dataset, validate
+from dsreg.model import Dataset, validate
 from dsreg.project import Root
 from dsreg.registry import load_all, look_up
+from dsreg.tasks import EXTRA_COLUMNS
 
 
 @dataclass

@@ -13,7 +13,7 @@ from pathlib import PurePosixPath
 from typing import Any
 
 from dsreg.descriptors.facts import Facts
-from dsreg.entry import TAGS
+from dsreg.rowcode.turns import TURN_TAGS
 from dsreg.source import CHAT_TAGS
 
 Values = dict[str, Any]
@@ -36,7 +36,7 @@ LLAMAFACTORY: dict[tuple[str, str], dict[str, str]] = {
     ("pretrain", "pretrain"): {"prompt": "text"},
 }
 """LlamaFactory's columns of each layout, besides the optional ones."""
-_ROLE_TAGS = {"sharegpt": TAGS, "kto": TAGS, "openai": CHAT_TAGS}
+_ROLE_TAGS = {"sharegpt": TURN_TAGS, "kto": TURN_TAGS, "openai": CHAT_TAGS}
 
 SWIFT: dict[tuple[str, str], dict[str, str]] = {
     ("alpaca", "sft"): {},

@@ -35,7 +35,8 @@ from dsreg.detection.signatures import Signature
 from dsreg.detection.turns import Turns
 from dsreg.errors import UsageError
 from dsreg.formats import Format, built_in, find_format
-from dsreg.source import CHAT_TAGS, EXTRAS, complete_tags
+from dsreg.source import CHAT_TAGS, complete_tags
+from dsreg.tasks import EXTRA_COLUMNS
 
 
 @dataclass(frozen=True)
@@ -177,7 +178,7 @@ def describe(choice: Choice, look: Look, asked: Asked, *, chosen: bool) -> Detec
         refuse_ranked(look, ["output", *(columns[own] for own in ("response", "chosen", "rejected") if own in columns)])
     tags, shape = find_tags(choice, look, asked)
     ranking = task == "preference" and format.manifest.llamafactory is not None
-    extras = {own: column for own, column in asked.columns.items() if own in EXTRAS and column}
+    extras = {own: column for own, column in asked.columns.items() if own in EXTRA_COLUMNS and column}
     copy = copy_reason(format, columns, tags, look)
     found = Detection(
         format=format.id,

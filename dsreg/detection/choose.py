@@ -12,7 +12,8 @@ from dsreg.detection.refuse import lacking
 from dsreg.detection.signatures import ANY, SIGNATURES, Signature
 from dsreg.errors import UsageError
 from dsreg.formats import Format
-from dsreg.source import EXTRAS, split_columns
+from dsreg.source import split_columns
+from dsreg.tasks import EXTRA_COLUMNS
 
 
 class Asked(NamedTuple):
@@ -37,7 +38,7 @@ def check_asked(look: Look, formats: Mapping[str, Format], format: Format | None
     if format is not None:
         split_columns(format, asked.columns)
     else:
-        known = dict.fromkeys([*(own for f in formats.values() for own in f.manifest.columns), *EXTRAS])
+        known = dict.fromkeys([*(own for f in formats.values() for own in f.manifest.columns), *EXTRA_COLUMNS])
         for own in asked.columns:
             if own not in known:
                 near = difflib.get_close_matches(own, known, 1)
@@ -82,7 +83,7 @@ def takes(format: Format, asked: Asked) -> bool:
     """Whether a format can be read and has a place for everything that was said."""
     return (
         format.reads
-        and all(own in format.manifest.columns or own in EXTRAS for own in asked.columns)
+        and all(own in format.manifest.columns or own in EXTRA_COLUMNS for own in asked.columns)
         and (not asked.tags or format.manifest.llamafactory == "sharegpt")
         and (not asked.ranking or "preference" in format.manifest.tasks)
     )

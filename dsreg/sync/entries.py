@@ -9,9 +9,10 @@ from dsreg.entry import dataset_of_entry, entry_of
 from dsreg.errors import RegistryError
 from dsreg.files import unified_diff
 from dsreg.jsonedit import same_json
-from dsreg.model import EXTRA_COLUMNS, Dataset, Notice
+from dsreg.model import Dataset, Notice
 from dsreg.sync.draft import ABSENT, Draft, toml_change
 from dsreg.sync.plan import Conflict
+from dsreg.tasks import EXTRA_COLUMNS
 
 _WAYS = (
     "`dsreg sync --accept registry` writes what the registry says",

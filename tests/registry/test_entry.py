@@ -9,10 +9,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dsreg.entry import TAGS, copy_task, dataset_of_entry, entry_of
+from dsreg.entry import copy_task, dataset_of_entry, entry_of
 from dsreg.errors import RegistryError
 from dsreg.jsonedit import same_json
-from dsreg.model import COLUMN_KEYS, EXTRA_COLUMNS, Dataset
+from dsreg.model import COLUMN_KEYS, Dataset
+from dsreg.rowcode.turns import TURN_TAGS as TAGS
+from dsreg.tasks import EXTRA_COLUMNS
 
 
 def entry(toml: str) -> dict[str, Any] | None:
