@@ -6,7 +6,6 @@ import difflib
 import functools
 import importlib.util
 import sys
-import tomllib
 from collections.abc import Callable, Iterable
 from pathlib import Path
 from types import ModuleType
@@ -100,12 +99,14 @@ def load_format(folder: Path, *, own: bool) -> Format:
     from pydantic import ValidationError
 
     from dsreg.manifest import Manifest
+    from dsreg.project import read_toml
 
     path = folder / "format.toml"
+    values, _ = read_toml(path, str(path))
     try:
-        manifest = Manifest.model_validate(tomllib.loads(path.read_text("utf-8")))
-    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
-        raise RegistryError(f"cannot read the manifest: {error}", where=str(path)) from None
+        manifest = Manifest.model_validate(values)
+    except RecursionError:
+        raise RegistryError("nested too deeply", where=str(path)) from None
     except ValidationError as error:
         first = error.errors()[0]
         place = ".".join(str(part) for part in first["loc"])

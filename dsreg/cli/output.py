@@ -80,7 +80,13 @@ def data_json(value: Any) -> None:
     """Print a value as JSON: ASCII only, so that no terminal and no locale can stumble over it."""
     import json
 
-    sys.stdout.write(f"{json.dumps(value, indent=2, ensure_ascii=True, default=str)}\n")
+    from dsreg.errors import DataFileError
+
+    try:
+        text = json.dumps(value, indent=2, ensure_ascii=True, default=str)
+    except RecursionError:
+        raise DataFileError("a value is nested too deeply to be printed as JSON", hint="leave out --json") from None
+    sys.stdout.write(f"{text}\n")
 
 
 def say(text: object = "") -> None:

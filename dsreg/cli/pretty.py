@@ -9,13 +9,19 @@ from typing import Any
 from dsreg.cli.output import cut
 
 WIDTH = 100
+DEPTH = 50
+"""How deep a value is spread out or shown; rows may be twenty times as deep."""
 
 
 def json_lines(value: Any, indent: int = 0, before: str = "", after: str = "") -> list[str]:
     """A JSON value as lines of at most about `WIDTH` characters, each indented."""
-    short = json.dumps(value, ensure_ascii=False)
+    try:
+        short = json.dumps(value, ensure_ascii=False)
+    except RecursionError:
+        short = "…"
     pad = " " * indent
-    if not isinstance(value, dict | list) or not value or len(pad + before + short + after) <= WIDTH:
+    spread = isinstance(value, dict | list) and value and indent <= 2 * DEPTH
+    if not spread or len(pad + before + short + after) <= WIDTH:
         return [f"{pad}{before}{short}{after}"]
     if isinstance(value, dict):
         items = [(f"{json.dumps(key, ensure_ascii=False)}: ", item) for key, item in value.items()]
@@ -27,14 +33,17 @@ def json_lines(value: Any, indent: int = 0, before: str = "", after: str = "") -
     return [*lines, f"{pad}{'}' if isinstance(value, dict) else ']'}{after}"]
 
 
-def shortened(value: Any, length: int = 300, items: int = 50) -> Any:
-    """A row with long texts, long lists and long objects cut."""
+def shortened(value: Any, length: int = 300, items: int = 50, depth: int = DEPTH) -> Any:
+    """A row with long texts, long lists and long objects cut, and what is nested deeply left out."""
+    if not depth:
+        return "…"
     if isinstance(value, str):
         return cut(value, length)
     if isinstance(value, dict):
-        shown = {cut(key, length): shortened(item, length) for key, item in islice(value.items(), items)}
+        first = islice(value.items(), items)
+        shown = {cut(key, length): shortened(item, length, items, depth - 1) for key, item in first}
         return shown | ({"…": f"{len(value) - items:,} more"} if len(value) > items else {})
     if isinstance(value, list):
         more = [f"… {len(value) - items:,} more"] if len(value) > items else []
-        return [shortened(item, length) for item in value[:items]] + more
+        return [shortened(item, length, items, depth - 1) for item in value[:items]] + more
     return value

@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from dsreg.formats import built_in
 from tests.safety.conftest import REPOSITORY, ROW, Done, run_apart, run_here
 
 LIMIT = 700 << 20
@@ -121,6 +122,7 @@ FILES: dict[str, tuple[str, bytes, str]] = {
     "a large TOML": ("registry/rivers.toml", b"#" * (5 << 20), "larger than 4 MiB"),
     "deep settings": ("dsreg.toml", b"a = " + b"[" * 10**5, "dsreg.toml"),
     "a deep manifest": ("templates/formats/x/format.toml", b"a = " + b"[" * 10**5, "format.toml"),
+    "a manifest with deep tables": ("templates/formats/x/format.toml", b"[" + b"a." * 10**4 + b"b]\n", "format.toml"),
     "a deep template": ("chat.jinja", b"{{ " + b"(" * 10**5, "not a template"),
     "a large template": ("chat.jinja", b"x" * (2 << 20), "larger than 1 MiB"),
 }
@@ -141,6 +143,32 @@ def test_a_bomb_in_the_registry(project: Path, case: str) -> None:
     assert said in all_said and len(all_said) < 20_000
     assert (project / name).read_bytes() == data, "what cannot be read is not written"
     assert time.monotonic() - begin < 20
+
+
+NESTED = [("alpaca", "openai"), ("sharegpt", "nova-sft"), ("verl", "alpaca"), ("openai", "verl-sft")]
+
+
+@pytest.mark.parametrize("depth", [60, 450, 980, 1010])
+@pytest.mark.parametrize(("format", "target"), NESTED)
+def test_values_as_deep_as_a_row_may_be(project: Path, format: str, target: str, depth: int) -> None:
+    """Every column of a format, and one more, holds something deep: shown, checked and converted, or rejected."""
+    example = built_in()[format].examples()[0]
+    rows = [{**example, key: "DEEP"} for key in [*example, "more"]]
+    texts = [json.dumps(row).replace('"DEEP"', '{"a":[' * (depth // 2) + "]}" * (depth // 2)) for row in rows]
+    (project / "data/deep.jsonl").write_text("".join(f"{text}\n" for text in [json.dumps(example), *texts]))
+    (project / "registry/deep.toml").write_text(f'format = "{format}"\nfile_name = "deep.jsonl"\n')
+    show = ["preview", "deep", "-n", "9"]
+    for command in (
+        show,
+        [*show, "--json"],
+        [*show, "--full", "--target", target],
+        [*show, "--target", target],
+        ["check", "deep", "--target", target],
+        ["export", "deep", "--target", target, "--skip-invalid"],
+        ["add", "more", "data/deep.jsonl", "--format", format],
+    ):
+        done = run_here(*command)
+        assert done.code in (0, 1, 2), (command, done)
 
 
 def test_a_lock_that_is_a_bomb_is_made_anew(project: Path) -> None:
@@ -165,6 +193,7 @@ def test_memory_does_not_grow_with_rejects(project: Path) -> None:
     """Many rejects with much in each: they are counted, written, and not kept."""
     row = json.dumps({"a": "x" * 10_000})
     with (project / "bomb.jsonl").open("w") as file:
+        file.write(GOOD.decode())
         file.writelines(f"{row}\n" for _ in range(20_000))
     code = "import resource\nbefore = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss\n"
     done = run_apart(project, *CONVERT, "--skip-invalid", before=code + AT_END)
