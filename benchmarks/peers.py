@@ -117,9 +117,11 @@ def datasets(job: str, source: str, target: str) -> None:
     """Hugging Face datasets: load, map, write."""
     from datasets import load_dataset
 
-    convert = JOBS[job]
+    missing = {"system": None} if job.endswith("nova") else {}  # every row must have every key here
     data = load_dataset("json", data_files=source, split="train")
-    data.map(convert, remove_columns=data.column_names).to_json(target, force_ascii=False)
+    data.map(lambda row: {**missing, **JOBS[job](row)}, remove_columns=data.column_names).to_json(
+        target, force_ascii=False
+    )
 
 
 SQL = {
