@@ -7,15 +7,16 @@ import hashlib
 import json
 import tempfile
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from dsreg.descriptors import kept_bytes, kept_files, kept_path
 from dsreg.entry import copy_layout, copy_path, copy_task
 from dsreg.errors import DsregError, RejectsError
-from dsreg.export import TooManyRejects, export
+from dsreg.export import EmptyExport, TooManyRejects, export
 from dsreg.formats import find_format, templates_dir
+from dsreg.model import Notice
 from dsreg.names import stem_of
 from dsreg.registered import source_of, target_options
 from dsreg.runner import Choices, Conversion, make_conversion
@@ -30,12 +31,13 @@ class Wanted:
     """A file that should exist: its path below the project's root and how to make its content.
 
     `key`, when given, is a fingerprint of everything the content depends on: while it is unchanged and the file is as
-    it was written, `content` is not called.
+    it was written, `content` is not called. Making the content adds to `notices` what is to be said about it.
     """
 
     path: str
     content: Callable[[], bytes]
     key: str = ""
+    notices: list[Notice] = field(default_factory=list)
 
 
 def wanted_files(project: Root, name: str, dataset: Dataset) -> list[Wanted]:
@@ -48,7 +50,9 @@ def wanted_files(project: Root, name: str, dataset: Dataset) -> list[Wanted]:
     wanted = []
     if dataset.llamafactory == "copy":
         path = project.shown(project.data_dir / copy_path(name))
-        wanted.append(Wanted(path, lambda: copy_bytes(project, name, dataset), copy_key(project, dataset)))
+        notices: list[Notice] = []
+        content = functools.partial(copy_bytes, project, name, dataset, notices)
+        wanted.append(Wanted(path, content, copy_key(project, dataset), notices))
     for target in dataset.targets or []:
         content = functools.partial(converter_bytes, project, name, dataset, target)
         key = target_key(project, dataset, target)
@@ -109,19 +113,30 @@ def copy_conversion(project: Root, name: str, dataset: Dataset) -> Conversion:
     return make_conversion(source, find_format(target), choices)
 
 
-def copy_bytes(project: Root, name: str, dataset: Dataset) -> bytes:
-    """The copy of a dataset in a layout that LlamaFactory reads, as a JSON array."""
+def copy_bytes(project: Root, name: str, dataset: Dataset, notices: list[Notice]) -> bytes:
+    """The copy of a dataset in a layout that LlamaFactory reads, as a JSON array; `notices` gets its account.
+
+    Raises RejectsError where rows are rejected, or none is left.
+    """
     conversion = copy_conversion(project, name, dataset)
     with tempfile.TemporaryDirectory() as folder:
         output = Path(folder) / "copy.json"
         try:
-            export(conversion, output, container="json")
+            tally = export(conversion, output, container="json").tally
         except TooManyRejects as error:
             first, count = error.report.rejects[0], error.report.tally.rejected.total()
             raise RejectsError(
                 f"the copy of {name} for LlamaFactory would lack {count:,} rows; first: {first}",
                 hint=f"dsreg check {name}",
             ) from None
+        except EmptyExport as error:
+            account = error.report.tally
+            raise RejectsError(
+                f"the copy of {name} for LlamaFactory would be empty: {account}", hint=f"dsreg check {name}"
+            ) from None
+        if tally.aside:
+            where = project.shown(project.data_dir / copy_path(name))
+            notices.append(Notice("DS169", f"rows of {name} are not in it: {tally}", where, f"dsreg check {name}"))
         return output.read_bytes()
 
 

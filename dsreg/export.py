@@ -66,16 +66,31 @@ class Report:
         }
 
 
-class TooManyRejects(RejectsError):
-    """Rows were rejected and nothing was written; `report` says which."""
+class Unwritten(RejectsError):
+    """Nothing was written, because of the rows; `report` says which."""
+
+    def __init__(self, report: Report, message: str, hint: str) -> None:
+        super().__init__(f"{report.name} to {report.target}: {message}", hint=hint)
+        self.report = report
+
+
+class TooManyRejects(Unwritten):
+    """Rows were rejected, and it was not said to write the others."""
 
     def __init__(self, report: Report) -> None:
         count = report.tally.rejected.total()
-        super().__init__(
-            f"{report.name} to {report.target}: {count:,} of {report.tally.read:,} rows rejected, nothing written",
-            hint="--skip-invalid writes the others, and the rejects to a file of their own",
-        )
-        self.report = report
+        message = f"{count:,} of {report.tally.read:,} rows rejected, nothing written"
+        super().__init__(report, message, "--skip-invalid writes the others, and the rejects to a file of their own")
+
+
+class EmptyExport(Unwritten):
+    """No row is left: an empty file helps nobody, and would take the place of a good one."""
+
+    def __init__(self, report: Report) -> None:
+        tally = report.tally
+        hint = f"leave some of them: {', '.join(tally.aside)}" if tally.aside else "correct the rows, or what they are"
+        hint = hint if tally.read else "the source has no rows"
+        super().__init__(report, f"DS323 no row can be written, the export would be empty: {tally}", hint)
 
 
 def container_of(conversion: Conversion, output: Path | None, option: str | None) -> str:
@@ -167,6 +182,7 @@ def export(
     limit: int | None = None,
     fast: bool = True,
     early: bool = True,
+    jobs: int | None = 1,
 ) -> Report:
     """Convert a source into a file, or into nothing where `output` is None (a dry run); returns the report.
 
@@ -183,7 +199,6 @@ def export(
         if skip_invalid:
             check_rejects(output, source.files)
         container_of(conversion, output, container)
-    jobs: int | None = 1,
     report = Report(source.name, source.files, source.format.id, conversion.target.id, output, Tally())
     report.effect = conversion.step.effect if conversion.step else ""
     try:
@@ -196,6 +211,8 @@ def export(
             report.advice = list(advise(conversion, report.tally))
             if report.tally.rejected and not skip_invalid:
                 raise TooManyRejects(report)
+            if not report.tally.written:
+                raise EmptyExport(report)
     except Mistaken:
         return export(
             conversion,
@@ -205,6 +222,7 @@ def export(
             ours=ours,
             ready=ready,
             early=False,
+            jobs=jobs,
         )
     if output is not None and not report.tally.rejected:
         delete_stale_rejects(output, source.files)
@@ -222,7 +240,6 @@ def folder_for(output: Path) -> Iterator[None]:
         with contextlib.suppress(OSError):  # something stands in it
             for folder in made:
                 folder.rmdir()
-            jobs=jobs,
         raise
 
 
@@ -245,6 +262,7 @@ def run_or_refuse(
     *,
     fast: bool,
     early: bool = False,
+    jobs: int | None = 1,
 ) -> Tally:
     """Run, and name the file when it is refused as a whole."""
     try:
@@ -263,7 +281,6 @@ def run_or_refuse(
 
 def advise(conversion: Conversion, tally: Tally) -> Iterator[Advice]:
     """All advisories on a converted file: the general ones, then those of its target."""
-    jobs: int | None = 1,
     yield from advise_samples(tally.notes)
     own = conversion.target.part("advise")
     if own is not None:

@@ -39,6 +39,7 @@ FURTHER = [
     Code("DS166", "error", "A TOML of the registry cannot be read or says something impossible.", "not checked"),
     Code("DS167", "error", "dataset_info.json does not say what the registry says.", "LlamaFactory reads that"),
     Code("DS168", "note", "LlamaFactory has no entry for this dataset.", "only dsreg reads it"),
+    Code("DS169", "warning", "Rows are not in the copy that LlamaFactory reads.", "it never sees those rows"),
     Code("DS171", "error", "dataset_info.json is the file of another tool.", registry_file.STOP),
     Code("DS201", "error", "The row is not valid JSON.", _READ, '{"a": NaN}'),
     Code("DS202", "error", "Turns stand in an order that the format does not have.", _READ, "the dialogue is empty"),

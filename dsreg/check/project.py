@@ -14,7 +14,7 @@ from dsreg.check.finding import Finding
 from dsreg.check.hints import Words
 from dsreg.check.places import TomlPlaces
 from dsreg.check.registry_file import open_registry_file
-from dsreg.check.targets import reject_finding, target_findings, unsaid
+from dsreg.check.targets import copy_findings, reject_finding, target_findings, unsaid
 from dsreg.entry import entry_of
 from dsreg.errors import DsregError, RegistryError
 from dsreg.jsonedit import same_json
@@ -126,14 +126,17 @@ class _Run:
         subject = Subject(self.name, entry, self.root.data_dir, self.place, Words(self.name, project=True), self.shown)
         if self.dataset.llamafactory == "copy" and not (self.root.data_dir / entry["file_name"]).exists():
             file = self.root.shown(self.root.data_dir / entry["file_name"])
-            missing = Finding("DS167", "error", "the converted copy is not there", file, hint="dsreg sync")
-            return Result(self.name, stage or "", findings=[missing, *self._source_findings()])
+            found = self._copy_findings()
+            stops = any(finding.severity == "error" for finding in found)
+            hint = "what follows stands in its way" if stops else "dsreg sync"
+            missing = Finding("DS167", "error", "the converted copy is not there", file, hint=hint)
+            return Result(self.name, stage or "", findings=[missing, *found])
         if self.name in self.entries and same_json(self.entries[self.name], entry):
             result = check_entry(subject, stage, verdicts=verdicts, duplicates=duplicates)
         else:
             result = self._drifted(subject, stage, verdicts=verdicts, duplicates=duplicates)
         if self.dataset.llamafactory == "copy":
-            result.findings += self._source_findings()
+            result.findings += self._copy_findings()
         result.findings = [finding for finding in result.findings if not _said_already(finding)]
         return result
 
@@ -190,6 +193,15 @@ class _Run:
             yield Finding("DS321", "error", error.message, file, line, None, "", "nothing can be read", hint)
         for reject in rejects:
             yield reject_finding(reject, self.shown, "", f"this is no row of {self.dataset.format}", count)
+
+    def _copy_findings(self) -> list[Finding]:
+        """What becomes of the rows of the data in the copy that LlamaFactory reads instead of them."""
+        from dsreg.derived import copy_conversion
+
+        def make() -> Conversion:
+            return copy_conversion(self.root, self.name, self.dataset)
+
+        return list(copy_findings(make, self.shown, self.place(("file_name",))))
 
     def target(self, target: str, choices: Choices | None, *, asked: bool) -> Iterator[Finding]:
         """What an export to a target would say."""

@@ -33,14 +33,8 @@ def target_findings(
         severity: Severity = "error" if asked else "note"
         yield Finding("DS320", severity, f"{target}: {error.message}", place, line, None, "", effect, error.hint)
         return
-    rejects: list[Reject] = []
-
-    def keep(reject: Reject) -> None:
-        if sum(other.code == reject.code for other in rejects) < KEPT:
-            rejects.append(reject)
-
     try:
-        tally = run(conversion, lambda row: None, keep)
+        tally, rejects = run_into_nothing(conversion)
     except RowError as error:
         file = ", ".join(shown(path) for path in conversion.source.files)
         yield Finding(error.code, "error", f"{target}: {error.message}", file, None, None, "", f"{refused} the file")
@@ -53,6 +47,46 @@ def target_findings(
     for reject in rejects:
         yield reject_finding(reject, shown, f"{target}: ", f"{refused} the row", tally.rejected[reject.code])
     yield from _on_the_whole(target, conversion, tally, shown)
+
+
+def run_into_nothing(conversion: Conversion) -> tuple[Tally, list[Reject]]:
+    """The account of a conversion that writes nothing, and the first rejects of each code; raises what `run` raises."""
+    rejects: list[Reject] = []
+
+    def keep(reject: Reject) -> None:
+        if sum(other.code == reject.code for other in rejects) < KEPT:
+            rejects.append(reject)
+
+    return run(conversion, lambda row: None, keep), rejects
+
+
+def copy_findings(
+    make: Callable[[], Conversion], shown: Callable[[Any], str], place: tuple[str, int | None]
+) -> Iterator[Finding]:
+    """What becomes of the rows of a dataset whose copy LlamaFactory reads: each reject, and the account.
+
+    `place` is where the dataset's data is registered.
+    """
+    no_copy = "`dsreg sync` makes no copy for LlamaFactory"
+    try:
+        conversion = make()
+        tally, rejects = run_into_nothing(conversion)
+    except RowError as error:
+        yield Finding(error.code, "error", error.message, *place, None, "", no_copy)
+        return
+    except DsregError as error:
+        file, line = _place(error.where) if error.where else place
+        hint = "" if error.hint.startswith("dsreg check") else error.hint
+        yield Finding("DS321", "error", error.message, file, line, None, "", no_copy, hint)
+        return
+    for reject in rejects:
+        yield reject_finding(reject, shown, "", no_copy, tally.rejected[reject.code])
+    file = ", ".join(shown(path) for path in conversion.source.files)
+    if tally.read and not tally.written:
+        yield Finding("DS323", "error", f"no row can be written: {tally}", file, None, None, "", no_copy)
+    elif tally.aside:
+        message, count = f"not all rows are in the copy for LlamaFactory: {tally}", tally.aside.total()
+        yield Finding("DS169", "warning", message, file, None, None, "", "it never sees those rows", "", count)
 
 
 _HINTS = {"DS301": "--skip FEATURE leaves such rows out, --strip FEATURE takes it out of them where it can"}

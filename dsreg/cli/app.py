@@ -126,9 +126,9 @@ def _silence() -> None:
 
 def _refused(error: DsregError) -> int:
     """Show an error that dsreg raised, with the rejects where it is about them."""
-    from dsreg.export import TooManyRejects
+    from dsreg.export import Unwritten
 
-    if isinstance(error, TooManyRejects):
+    if isinstance(error, Unwritten):
         from dsreg.cli.report import show_rejects
 
         show_rejects(error.report)

@@ -104,7 +104,7 @@ def _detected(
 def _input(file: str) -> Iterator[Path]:
     """The file to read; standard input is kept in a file first."""
     from dsreg.errors import DsregError, NotFoundError
-    from dsreg.export import TooManyRejects
+    from dsreg.export import Unwritten
     from dsreg.rows import spool
 
     if file == "-":
@@ -113,7 +113,7 @@ def _input(file: str) -> Iterator[Path]:
                 yield path
             except DsregError as error:
                 error.where = error.where.replace(str(path), _STDIN)
-                if isinstance(error, TooManyRejects):
+                if isinstance(error, Unwritten):
                     _name_stdin(error.report)
                 raise
         return

@@ -193,9 +193,9 @@ def _run(
 
 def _tell_error(error: DsregError) -> None:
     from dsreg.cli.report import show_rejects
-    from dsreg.export import TooManyRejects
+    from dsreg.export import Unwritten
 
-    if isinstance(error, TooManyRejects):
+    if isinstance(error, Unwritten):
         show_rejects(error.report)
     output.error(error.message, where=error.where, hint=error.hint)
 

@@ -36,6 +36,7 @@ def plan_generated(draft: Draft, name: str, dataset: Dataset) -> dict[str, str]:
                 draft.plan.problems.append(error)
             files |= {wanted.path: before[wanted.path]} if wanted.path in before else {}
             continue
+        draft.plan.notices += wanted.notices
         files[wanted.path] = hashlib.sha256(content).hexdigest()
         if current != files[wanted.path]:
             _plan_write(draft, name, wanted.path, path, current, content)
