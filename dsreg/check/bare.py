@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -11,9 +12,10 @@ from dsreg.check.consumer import llamafactory_findings
 from dsreg.check.file import type_changes
 from dsreg.check.finding import Finding
 from dsreg.check.rows import KEPT
-from dsreg.check.targets import reject_finding
+from dsreg.check.targets import reject_finding, target_findings, unsaid
 from dsreg.errors import DataFileError, DsregError, UsageError
 from dsreg.export import advise
+from dsreg.formats import Format
 from dsreg.rowcode.columns import as_object
 from dsreg.rowcode.errors import RowError
 from dsreg.rowcode.pipeline import convert_row
@@ -54,12 +56,15 @@ def check_file(
     columns: dict[str, str] | None = None,
     tags: dict[str, str] | None = None,
     options: dict[str, Any] | None = None,
+    targets: Iterable[Format] = (),
+    choices: Choices | None = None,
     shown: Callable[[Any], str] = str,
     verdicts: bool = False,
 ) -> BareResult:
     """Read every row as `format` and, where that is also a target, write it back; raises NotFoundError.
 
     A format that writes refuses what its consumer would refuse, so a row that cannot be written back is no row of it.
+    For each of `targets` the export is run into nothing, under `choices`.
     """
     from dsreg.api import file_source
 
@@ -86,6 +91,10 @@ def check_file(
         refused = {finding.row for finding in result.findings}
         found = llamafactory_findings(path, source, shown)
         result.findings += [finding for finding in found if finding.row not in refused or not finding.row]
+    for target in targets:
+        make = partial(make_conversion, source, target, choices)
+        found_there = target_findings(target.id, make, shown, result.file, asked=True, command="convert")
+        result.findings += unsaid(found_there, result.findings)
     return result
 
 

@@ -18,13 +18,20 @@ OF_NO_TARGET = ("DS406",)
 
 
 def target_findings(
-    target: str, make: Callable[[], Conversion], shown: Callable[[Any], str], file: str, *, asked: bool
+    target: str,
+    make: Callable[[], Conversion],
+    shown: Callable[[Any], str],
+    file: str,
+    *,
+    asked: bool,
+    command: str = "export",
 ) -> Iterator[Finding]:
     """What an export to a target would say: that it is impossible, each reject, each advisory.
 
     `file` is where the dataset is registered; where it was not `asked` for by name, not to fit is only a note.
+    `command` is the one that would do it.
     """
-    refused = f"dsreg export --target {target} refuses"
+    refused = f"dsreg {command} --target {target} refuses"
     try:
         conversion = make()
     except DsregError as error:

@@ -191,15 +191,22 @@ def _folder(given: str) -> Path:
 
 def _files(names: list[str], format: str, settings: dict[str, Any]) -> Iterator[BareResult]:
     from dsreg.check.bare import check_file
+    from dsreg.cli.here import here_if_any
     from dsreg.formats import find_format
 
     found = find_format(format)
+    root = here_if_any()
+    targets = [find_format(target, root.root if root else None) for target in dict.fromkeys(settings["targets"])]
+    for target in targets:
+        _ = target.writer
     choices = settings.get("choices")
     for name in names:
         yield check_file(
             Path(name),
             found.id,
             options=choices.options if choices is not None else None,
+            targets=targets,
+            choices=choices,
             shown=output.path,
             verdicts=settings["verdicts"],
         )
