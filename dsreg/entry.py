@@ -70,9 +70,14 @@ def _columns(dataset: Dataset) -> dict[str, str] | None:
         # the text of a pretraining set is LlamaFactory's `prompt`
         rest = {key: value for key, value in columns.items() if key not in (*EXTRA_COLUMNS, "text")}
         return rest if "prompt" in rest else {"prompt": columns.get("text", "text"), **rest}
-    if not columns:
-        return columns
-    return {key: value for key, value in columns.items() if key not in EXTRA_COLUMNS} or None
+    return own_columns(dataset)
+
+
+def own_columns(dataset: Dataset) -> dict[str, str] | None:
+    """The table of columns without those that only dsreg maps; None where there is no table, or nothing else in it."""
+    if not dataset.columns:
+        return dataset.columns
+    return {key: value for key, value in dataset.columns.items() if key not in EXTRA_COLUMNS} or None
 
 
 def copy_path(name: str) -> str:

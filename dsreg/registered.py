@@ -7,6 +7,7 @@ from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from dsreg.entry import own_columns
 from dsreg.errors import MissingDataError, UsageError
 from dsreg.formats import Format, find_format
 from dsreg.rows import BadRow, data_files, open_rows
@@ -54,16 +55,17 @@ def files_of(project: Root, name: str, dataset: Dataset) -> list[Path]:
 def columns_of(format: Format, dataset: Dataset, files: list[Path]) -> dict[str, str]:
     """The columns a dataset's rows are read by.
 
-    For LlamaFactory's own layouts its rule holds: a `columns` table is complete, without one its defaults count. Other
+    For LlamaFactory's own layouts its rule holds: a `columns` table is complete, without one its defaults count, and
+    one that names only dsreg's extras is none. Other
     formats have their default names under what is given; only where those leave the task open, the data decides.
     """
     manifest = format.manifest
     known = {*manifest.columns, *EXTRA_COLUMNS}
     given = {name: column for name, column in (dataset.columns or {}).items() if name in known}
-    if manifest.llamafactory and dataset.columns is not None:
+    if manifest.llamafactory and own_columns(dataset) is not None:
         return given
     if format.id in LLAMAFACTORY_COLUMNS:
-        return LLAMAFACTORY_COLUMNS[format.id]
+        return {**LLAMAFACTORY_COLUMNS[format.id], **given}
     if len(manifest.needs) > 1:
         return columns_in(format, peek(files), given)
     taken = set(given.values())
