@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import hashlib
 import json
+import shlex
 import tempfile
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -13,13 +14,14 @@ from typing import TYPE_CHECKING
 
 from dsreg.descriptors import kept_bytes, kept_files, kept_path
 from dsreg.entry import copy_layout, copy_path, copy_task
-from dsreg.errors import DsregError, RejectsError
+from dsreg.errors import DsregError, RegistryError, RejectsError
 from dsreg.export import EmptyExport, TooManyRejects, export
 from dsreg.formats import find_format, templates_dir
 from dsreg.model import Notice
 from dsreg.names import stem_of
 from dsreg.registered import source_of, target_options
-from dsreg.runner import Choices, Conversion, make_conversion
+from dsreg.runner import Choices, Conversion, Reject, make_conversion
+from dsreg.tasks import FEATURES, STRIPPABLE
 
 if TYPE_CHECKING:
     from dsreg.model import Dataset
@@ -102,15 +104,36 @@ def target_key(project: Root, dataset: Dataset, target: str) -> str:
 def copy_conversion(project: Root, name: str, dataset: Dataset) -> Conversion:
     """The conversion whose output LlamaFactory reads instead of the data file."""
     source = source_of(project, name, dataset)
-    target = {"alpaca": "alpaca", "sharegpt": "sharegpt"}[copy_layout(dataset)]
-    if copy_task(dataset) == "pretrain":
-        target = "pretrain"
+    task, layout = copy_task(dataset), copy_layout(dataset)
+    if layout not in ("alpaca", "sharegpt"):
+        raise RegistryError(
+            f"the layout of the copy of {name} is alpaca or sharegpt, not {layout}",
+            hint=f"dsreg set {shlex.quote(name)} --option llamafactory.layout=sharegpt",
+        )
+    target = "pretrain" if task == "pretrain" else layout
     options = (dataset.target or {}).get("llamafactory", {})
     take = options.get("take") or ("answer" if source.task == "prompt" else None)
     choices = Choices(
         take=take, skip=frozenset(options.get("skip", ())), strip=frozenset(options.get("strip", ())), options=options
     )
-    return make_conversion(source, find_format(target), choices)
+    conversion = make_conversion(source, find_format(target), choices)
+    if conversion.steps.target.task != task:
+        raise _task_error(name, dataset, task, conversion.steps.target.task)
+    return conversion
+
+
+def _task_error(name: str, dataset: Dataset, said: str, found: str) -> RegistryError:
+    """The error of an entry that would say another task than the rows of its copy have."""
+    way = f"dsreg set {shlex.quote(name)} "
+    hint = f"{way}--option llamafactory.task={found}"
+    if found == "preference" and dataset.ranking is None:
+        hint = f"{way}--ranking, or {hint}"
+    elif said == "preference" and dataset.ranking:
+        hint = f"{way}--no-ranking, or {hint}"
+    return RegistryError(
+        f"the rows of {name} are for {found}, but the entry of their copy would say {said}: LlamaFactory drops them",
+        hint=hint,
+    )
 
 
 def copy_bytes(project: Root, name: str, dataset: Dataset, notices: list[Notice]) -> bytes:
@@ -127,7 +150,7 @@ def copy_bytes(project: Root, name: str, dataset: Dataset, notices: list[Notice]
             first, count = error.report.rejects[0], error.report.tally.rejected.total()
             raise RejectsError(
                 f"the copy of {name} for LlamaFactory would lack {count:,} rows; first: {first}",
-                hint=f"dsreg check {name}",
+                hint=_way_out(name, error.report.rejects),
             ) from None
         except EmptyExport as error:
             account = error.report.tally
@@ -138,6 +161,19 @@ def copy_bytes(project: Root, name: str, dataset: Dataset, notices: list[Notice]
             where = project.shown(project.data_dir / copy_path(name))
             notices.append(Notice("DS169", f"rows of {name} are not in it: {tally}", where, f"dsreg check {name}"))
         return output.read_bytes()
+
+
+def _way_out(name: str, rejects: list[Reject]) -> str:
+    """What can be done about rows that a copy cannot hold: to take out what they use, or to leave them out."""
+    used = [feature for feature in FEATURES for reject in rejects if f"cannot hold `{feature}`" in reject.message]
+    features = dict.fromkeys(used)
+    if not features:
+        return f"dsreg check {shlex.quote(name)}"
+    way = f"dsreg set {shlex.quote(name)} --option llamafactory"
+    leave = f"{way}.skip={','.join(features)} leaves such rows out"
+    if not features.keys() <= STRIPPABLE:
+        return leave
+    return f"{way}.strip={','.join(features)} takes it out of the rows; {leave}"
 
 
 def copy_key(project: Root, dataset: Dataset) -> str:

@@ -57,9 +57,11 @@ def add(
     plan = add_dataset(root, name, proposal.dataset, dry_run=dry_run)
     if json:
         output.data_json({**proposal_json(name, proposal), **plan_json(plan, dry_run=dry_run)})
-        return
-    tell_proposal(name, proposal)
-    tell_plan(plan, dry_run=dry_run)
+    else:
+        tell_proposal(name, proposal)
+        tell_plan(plan, dry_run=dry_run)
+    if plan.problems:
+        raise typer.Exit(1)
 
 
 def _adopt(root: Root, name: str, *, dry_run: bool, json: bool) -> None:

@@ -25,6 +25,8 @@ def rename(
     plan = rename_dataset(root, look_up(root, old), new, dry_run=dry_run)
     if json:
         output.data_json(plan_json(plan, dry_run=dry_run))
-        return
-    tell_plan(plan, dry_run=dry_run)
-    tell_left(plan, old)
+    else:
+        tell_plan(plan, dry_run=dry_run)
+        tell_left(plan, old)
+    if plan.problems:
+        raise typer.Exit(1)

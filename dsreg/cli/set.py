@@ -53,8 +53,10 @@ def set(
     plan = set_dataset(root, name, proposal.dataset, dry_run=dry_run)
     if json:
         output.data_json({**proposal_json(name, proposal), **plan_json(plan, dry_run=dry_run)})
-        return
-    tell_proposal(name, proposal)
-    tell_plan(plan, dry_run=dry_run)
-    if not plan.changes:
-        output.say(f"{name} says so already")
+    else:
+        tell_proposal(name, proposal)
+        tell_plan(plan, dry_run=dry_run)
+        if not plan.changes:
+            output.say(f"{name} says so already")
+    if plan.problems:
+        raise typer.Exit(1)

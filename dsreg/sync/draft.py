@@ -40,6 +40,8 @@ class Draft:
     digests: Digests
     accept: Accept | None
     force: bool
+    unmade: set[str] = field(default_factory=set)
+    """Generated files that a problem kept from being made."""
 
     @property
     def project(self) -> Root:

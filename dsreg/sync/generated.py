@@ -6,6 +6,7 @@ import hashlib
 from pathlib import Path
 
 from dsreg import derived
+from dsreg.entry import copy_path
 from dsreg.errors import DsregError, MissingDataError, OutputError, RegistryError
 from dsreg.files import read_regular, unified_diff
 from dsreg.model import SOURCE_KEYS, DataRecord, Dataset, Notice
@@ -34,6 +35,7 @@ def plan_generated(draft: Draft, name: str, dataset: Dataset) -> dict[str, str]:
         except DsregError as error:
             if not isinstance(error, MissingDataError):  # a notice speaks of those, and what was made of them stays
                 draft.plan.problems.append(error)
+                draft.unmade.add(wanted.path)
             files |= {wanted.path: before[wanted.path]} if wanted.path in before else {}
             continue
         draft.plan.notices += wanted.notices
@@ -57,6 +59,7 @@ def _wanted(draft: Draft, name: str, dataset: Dataset) -> list[derived.Wanted]:
         return derived.wanted_files(draft.project, name, dataset)
     except DsregError as error:
         draft.plan.problems.append(error)
+        draft.unmade.add(draft.project.shown(draft.project.data_dir / copy_path(name)))
         return []
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from dsreg.entry import entry_of
+from dsreg.entry import copy_path, entry_of
 from dsreg.errors import RegistryError
 from dsreg.files import read_regular
 from dsreg.info import INFO_LIMIT, read_info
@@ -104,11 +104,13 @@ def _plan_datasets(draft: Draft, datasets: dict[str, Dataset | None], wish: Wish
     obsolete: dict[str, set[str]] = {}
     wanted_paths: set[str] = set()
     for name, given in datasets.items():
+        planned = len(draft.plan.changes)
         try:
-            dataset, entry = plan_entry(draft, name, given)
+            made = _record(draft, name, given)
             obsolete[name] = obsolete_paths(draft, name, wish.before.get(name))
-            records[name] = _record(draft, name, dataset, entry)
+            records[name] = made
         except (RegistryError, RecursionError) as error:
+            del draft.plan.changes[planned:]
             if name in wish.datasets or isinstance(error, RecursionError):
                 raise
             error.where = error.where or f"{draft.project.shown(draft.project.registry_dir)}/{name}"
@@ -122,11 +124,24 @@ def _plan_datasets(draft: Draft, datasets: dict[str, Dataset | None], wish: Wish
     return records
 
 
-def _record(draft: Draft, name: str, dataset: Dataset | None, entry: dict[str, object] | None) -> DatasetRecord | None:
-    """Plan the files of a dataset; return what the lock will say, None when the dataset is gone."""
+def _record(draft: Draft, name: str, given: Dataset | None) -> DatasetRecord | None:
+    """Plan the entry and the files of a dataset; return what the lock will say, None when the dataset is gone.
+
+    An entry that points to a copy follows once the copy can be made; until then it stays as it is.
+    """
+    if given is not None and given.llamafactory == "copy":
+        entry_of(name, given)  # refuse what no entry can say before anything is planned
+        files = plan_generated(draft, name, given)
+        if draft.project.shown(draft.project.data_dir / copy_path(name)) in draft.unmade:
+            record = draft.state.lock.datasets.get(name)
+            kept = record.entry if record is not None else None
+            return DatasetRecord(entry=kept, data=plan_data(draft, name, given), files=files)
+        dataset, entry = plan_entry(draft, name, given)
+    else:
+        dataset, entry = plan_entry(draft, name, given)
+        files = plan_generated(draft, name, dataset) if dataset is not None else {}
     if dataset is None:
         return None
-    files = plan_generated(draft, name, dataset)
     return DatasetRecord(entry=entry, data=plan_data(draft, name, dataset), files=files)
 
 
