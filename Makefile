@@ -1,14 +1,16 @@
 # make demo   what dsreg does, on the datasets of this repository
 # make test   the test suite
 # make lint   style, formatting and types
+# make fuzz   the property tests for FUZZ_SECONDS seconds (300), with new inputs all the time
 # make bench  speed and memory beside what people use instead
 #
 # All need Python 3.11 or newer and make; everything else goes into .venv.
 
 PYTHON ?= python3
 BIN := .venv/bin
+FUZZ_SECONDS ?= 300
 
-.PHONY: demo test lint bench clean
+.PHONY: demo test fuzz lint bench clean
 
 demo: .venv/installed
 	$(BIN)/dsreg sync
@@ -22,6 +24,9 @@ demo: .venv/installed
 
 test: .venv/tested
 	$(BIN)/python -m pytest -n 2
+
+fuzz: .venv/tested
+	$(BIN)/python -m tests.fuzz --seconds $(FUZZ_SECONDS)
 
 lint: .venv/tested
 	$(BIN)/ruff check .
