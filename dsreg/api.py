@@ -14,7 +14,7 @@ from dsreg.export import Report, export, place_of, rejects_place
 from dsreg.formats import Format, find_format
 from dsreg.lock import note_export, record_exports, wrote_export
 from dsreg.project import Root, find_root, inside, open_project
-from dsreg.registered import PEEK_ROWS, peek, source_of, target_options
+from dsreg.registered import PEEK_ROWS, container_option, peek, source_of, target_choices
 from dsreg.registry import load, look_up, names
 from dsreg.rowcode.errors import RowError
 from dsreg.rowcode.pipeline import SetAside, convert_row, read_samples
@@ -89,11 +89,12 @@ class RegisteredDataset:
 
     def conversion(self, target: str, choices: Choices | None = None) -> Conversion:
         """The conversion to a target under the registry's options and the given choices; raises UsageError."""
-        choices = choices or Choices()
-        options = {**target_options(self.root, self.entry, target), **choices.options}
-        take = choices.take if choices.take is not None else options.get("take")
-        merged = Choices(take, choices.skip, choices.strip, options, choices.text_template)
+        merged = target_choices(self.root, self.entry, target, choices)
         return make_conversion(self.source, find_format(target, self.root.root), merged, self.root.root)
+
+    def container(self, target: str, choices: Choices | None = None) -> str | None:
+        """The container that the choices name for a target, or else the registry; None for the target's own."""
+        return container_option(target_choices(self.root, self.entry, target, choices))
 
     def output(self, conversion: Conversion, container: str | None = None) -> Path:
         """Where an export stands: `exports/<target>/` and the path that the target's manifest says."""
@@ -116,11 +117,10 @@ class RegisteredDataset:
         Raises UsageError for an impossible conversion, TooManyRejects when rows were rejected and not `skip_invalid`.
         """
         choices = Choices(take, frozenset(skip), frozenset(strip), dict(options or {}))
-        container = {**target_options(self.root, self.entry, target), **choices.options}.get("container")
         return self.export_conversion(
             self.conversion(target, choices),
             Path(path) if path else None,
-            container=container,
+            container=self.container(target, choices),
             skip_invalid=skip_invalid,
             force=force,
         )

@@ -2,25 +2,26 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import hashlib
 import json
 import shlex
 import tempfile
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from dsreg.descriptors import kept_bytes, kept_files, kept_path
 from dsreg.entry import copy_layout, copy_path, copy_task
 from dsreg.errors import DsregError, RegistryError, RejectsError
-from dsreg.export import EmptyExport, TooManyRejects, export
+from dsreg.export import EmptyExport, TooManyRejects, container_of, export
 from dsreg.formats import find_format, templates_dir
 from dsreg.model import Notice
 from dsreg.names import stem_of
-from dsreg.registered import source_of, target_options
-from dsreg.runner import Choices, Conversion, Reject, make_conversion
+from dsreg.registered import choices_in, container_option, source_of, target_choices, target_options
+from dsreg.runner import Conversion, Reject, make_conversion
 from dsreg.tasks import FEATURES, STRIPPABLE
 
 if TYPE_CHECKING:
@@ -68,7 +69,7 @@ def wanted_descriptors(project: Root, name: str, dataset: Dataset, target: str) 
     listed: list[str] = []
     try:
         listed = find_format(target, project.root).manifest.descriptors
-        container = container_option(project, dataset, target)
+        container = container_option(target_choices(project, dataset, target))
         files = kept_files(target_conversion(project, name, dataset, target), container) if listed else []
     except DsregError:  # the converter says it too
         files = [file for file in listed if (project.root / kept_path(name, target, file)).exists()]
@@ -85,14 +86,8 @@ def wanted_descriptors(project: Root, name: str, dataset: Dataset, target: str) 
 
 def descriptor_bytes(project: Root, name: str, dataset: Dataset, target: str, file: str) -> bytes:
     """A descriptor of a target's export at its usual place."""
-    container = container_option(project, dataset, target)
+    container = container_option(target_choices(project, dataset, target))
     return kept_bytes(target_conversion(project, name, dataset, target), container, file)
-
-
-def container_option(project: Root, dataset: Dataset, target: str) -> str | None:
-    """The container that the registry says for a target; None for the target's own."""
-    container = target_options(project, dataset, target).get("container")
-    return None if container is None else str(container)
 
 
 def target_key(project: Root, dataset: Dataset, target: str) -> str:
@@ -112,10 +107,9 @@ def copy_conversion(project: Root, name: str, dataset: Dataset) -> Conversion:
         )
     target = "pretrain" if task == "pretrain" else layout
     options = (dataset.target or {}).get("llamafactory", {})
-    take = options.get("take") or ("answer" if source.task == "prompt" else None)
-    choices = Choices(
-        take=take, skip=frozenset(options.get("skip", ())), strip=frozenset(options.get("strip", ())), options=options
-    )
+    choices = choices_in(options)
+    if not choices.take and source.task == "prompt":
+        choices = replace(choices, take="answer")
     conversion = make_conversion(source, find_format(target), choices)
     if conversion.steps.target.task != task:
         raise _task_error(name, dataset, task, conversion.steps.target.task)
@@ -183,7 +177,8 @@ def copy_key(project: Root, dataset: Dataset) -> str:
     found = [(file.name, file.stat()) for file in files if file.exists()]
     # also the time of the change itself: that of the content can be set back, by `cp -p` or a clock
     stamps = [(name, stat.st_size, stat.st_mtime_ns, stat.st_ctime_ns) for name, stat in found]
-    text = json.dumps([stamps, dataset.to_toml(), code_fingerprint()], sort_keys=True, default=str)
+    code = [code_fingerprint(), own_fingerprint(project.root)]
+    text = json.dumps([stamps, dataset.to_toml(), code], sort_keys=True, default=str)
     return hashlib.sha256(text.encode()).hexdigest()
 
 
@@ -192,10 +187,26 @@ def code_fingerprint() -> str:
     """A fingerprint of the code that rows pass through, and of all that is generated from."""
     here = Path(__file__).parent
     folders = [templates_dir(), here / "rowcode", here / "descriptors", here / "codegen", here / "rows"]
-    files = sorted(file for folder in folders for file in folder.rglob("*") if file.suffix in (".py", ".toml", ".j2"))
+    return fingerprint(folders)
+
+
+def own_fingerprint(root: Path) -> str:
+    """A fingerprint of the project's own formats; "" where it has none."""
+    own = root / "templates" / "formats"
+    if not own.is_dir() or own.resolve() == (templates_dir() / "formats").resolve():
+        return ""
+    return fingerprint([own])
+
+
+def fingerprint(folders: list[Path]) -> str:
+    """A fingerprint of the code and the templates below these folders, and of their names."""
     digest = hashlib.sha256()
-    for file in files:
-        digest.update(file.read_bytes())
+    for folder in folders:
+        for file in sorted(folder.rglob("*")):
+            if file.suffix not in (".py", ".toml", ".j2") or not file.is_file():
+                continue
+            with contextlib.suppress(OSError):  # whoever needs it will say so
+                digest.update(file.relative_to(folder).as_posix().encode() + b"\0" + file.read_bytes())
     return digest.hexdigest()
 
 
@@ -203,19 +214,15 @@ def converter_bytes(project: Root, name: str, dataset: Dataset, target: str) -> 
     """The standalone script that turns a dataset into a target."""
     from dsreg.codegen import render_converter
 
-    return render_converter(target_conversion(project, name, dataset, target, without_data=True)).encode()
+    conversion = target_conversion(project, name, dataset, target, without_data=True)
+    container = container_of(conversion, None, container_option(target_choices(project, dataset, target)))
+    return render_converter(conversion, container=container).encode()
 
 
 def target_conversion(
     project: Root, name: str, dataset: Dataset, target: str, *, without_data: bool = False
 ) -> Conversion:
     """The conversion to a target under the registry's options."""
-    choices = Choices(options=target_options(project, dataset, target), take=take_of(project, dataset, target))
+    choices = target_choices(project, dataset, target)
     source = source_of(project, name, dataset, without_data=without_data)
     return make_conversion(source, find_format(target, project.root), choices, project.root)
-
-
-def take_of(project: Root, dataset: Dataset, target: str) -> str | None:
-    """The choice that the registry makes for a target, if it makes one."""
-    take = target_options(project, dataset, target).get("take")
-    return take if isinstance(take, str) else None

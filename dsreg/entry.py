@@ -8,7 +8,7 @@ from typing import Any
 
 from dsreg.errors import RegistryError
 from dsreg.jsonedit import same_json
-from dsreg.model import ENTRY_KEYS, OWN_KEYS, SOURCE_KEYS, Dataset
+from dsreg.model import ENTRY_KEYS, OWN_KEYS, SOURCE_KEYS, Dataset, texts
 from dsreg.names import stem_of
 from dsreg.rowcode.turns import TURN_TAGS
 from dsreg.tasks import EXTRA_COLUMNS
@@ -124,8 +124,7 @@ def copy_columns(dataset: Dataset) -> dict[str, str]:
         columns |= {"chosen": "chosen", "rejected": "rejected"}
     if task == "kto":
         columns |= {"kto_tag": "kto_tag"}
-    listed = _copy_option(dataset, "media")
-    media = {*(listed if isinstance(listed, list) else ()), *(dataset.columns or {})}
+    media = {*texts((dataset.target or {}).get("llamafactory", {}), "media"), *(dataset.columns or {})}
     return columns | {key: key for key in ("images", "videos", "audios") if key in media}
 
 

@@ -101,6 +101,22 @@ class Settings(BaseModel):
     target: dict[str, dict[str, Any]] = Field(default_factory=dict)
 
 
+TARGET_KEYS = ("container", "take", "skip", "strip")
+"""What `[target.<id>]` settles for any target, beside the options of its format."""
+
+COPY_KEYS = ("layout", "task", "media", "take", "skip", "strip")
+"""What `[target.llamafactory]` settles about a copy."""
+
+
+def texts(table: dict[str, Any], key: str) -> list[str]:
+    """The texts that a key of a table lists, where one may stand for itself; raises RegistryError for anything else."""
+    value = table.get(key, [])
+    found = [value] if isinstance(value, str) else value
+    if not isinstance(found, list) or not all(isinstance(item, str) for item in found):
+        raise RegistryError(_sentence("texts", key, "", value))
+    return found
+
+
 class DataRecord(BaseModel):
     """A data file as it was when dsreg last looked."""
 
@@ -156,6 +172,7 @@ _EXPECTED = {
     "bool_type": "true or false",
     "int_type": "a whole number",
     "list_type": "a list",
+    "texts": "a list of texts",
     "dict_type": "a table",
     "model_type": "a table",
     "model_attributes_type": "a table",
@@ -209,16 +226,19 @@ def unknown_keys(dataset: Dataset, where: str, text: str = "") -> list[Notice]:
     """A notice for each key that neither dsreg nor LlamaFactory reads, with the one that was probably meant."""
     # `formatting` follows from `format`, so a misspelling of either means `format`
     known = [key for key in Dataset.model_fields if key not in ("formatting", "entry")]
-    notices = [_unknown((key,), key, known, where, text) for key in dataset.extras]
+    notices = [unknown_key((key,), key, known, where, text) for key in dataset.extras]
     notices += [
-        _unknown(("tags", tag), tag, TAG_KEYS, where, text) for tag in dataset.tags or {} if tag not in TAG_KEYS
+        unknown_key(("tags", tag), tag, TAG_KEYS, where, text) for tag in dataset.tags or {} if tag not in TAG_KEYS
     ]
     if dataset.check is not None:
-        notices += [_unknown(("check", key), key, ["ignore"], where, text) for key in dataset.check.model_extra or {}]
+        notices += [
+            unknown_key(("check", key), key, ["ignore"], where, text) for key in dataset.check.model_extra or {}
+        ]
     return notices
 
 
-def _unknown(path: tuple[str, ...], key: str, known: Iterable[str], where: str, text: str) -> Notice:
+def unknown_key(path: tuple[str, ...], key: str, known: Iterable[str], where: str, text: str) -> Notice:
+    """The notice of a key at this path that nobody reads, with the known one that was probably meant."""
     line, meant = line_of(text, path), closest(key, known)
     return Notice(
         "DS160",

@@ -11,6 +11,7 @@ from dsreg.entry import own_columns
 from dsreg.errors import MissingDataError, UsageError
 from dsreg.formats import Format, find_format
 from dsreg.rows import BadRow, data_files, open_rows
+from dsreg.runner import Choices
 from dsreg.source import Source, columns_in, make_source
 from dsreg.tasks import EXTRA_COLUMNS
 
@@ -106,3 +107,32 @@ def source_of(
 def target_options(project: Root, dataset: Dataset, target: str) -> dict[str, Any]:
     """The options of a target: of the project's settings, under those of the dataset."""
     return {**project.settings.target.get(target, {}), **(dataset.target or {}).get(target, {})}
+
+
+def target_choices(project: Root, dataset: Dataset, target: str, given: Choices | None = None) -> Choices:
+    """What the registry decides about a conversion to a target, under what is given; raises RegistryError.
+
+    A feature that is given is dealt with as given, and not as the registry says.
+    """
+    return choices_in(target_options(project, dataset, target), given)
+
+
+def choices_in(said: dict[str, Any], given: Choices | None = None) -> Choices:
+    """The choices that a table `[target.<id>]` makes, under what is given; raises RegistryError."""
+    from dsreg.model import texts
+
+    given = given or Choices()
+    take = given.take if given.take is not None else said.get("take")
+    return Choices(
+        take if take is None else str(take),
+        given.skip | (frozenset(texts(said, "skip")) - given.strip),
+        given.strip | (frozenset(texts(said, "strip")) - given.skip),
+        {**said, **given.options},
+        given.text_template,
+    )
+
+
+def container_option(choices: Choices) -> str | None:
+    """The container that the options of a conversion name; None for the target's own."""
+    container = choices.options.get("container")
+    return None if container is None else str(container)

@@ -8,12 +8,24 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
+from typing import Any
 
 from dsreg.errors import NotFoundError, RegistryError, UsageError
 from dsreg.files import atomic_write, delete, move
-from dsreg.model import Dataset, Notice, closest, unknown_keys, validate
+from dsreg.formats import all_formats
+from dsreg.model import (
+    COPY_KEYS,
+    TARGET_KEYS,
+    Dataset,
+    Notice,
+    Settings,
+    closest,
+    unknown_key,
+    unknown_keys,
+    validate,
+)
 from dsreg.names import check_name, name_of, stem_of, unfit_name
-from dsreg.project import Root, inside, read_toml
+from dsreg.project import SETTINGS_FILE, Root, inside, read_toml
 
 __all__ = ["Loaded", "add", "edit", "find_toml", "load", "load_all", "look_up", "names", "remove", "rename", "stem_of"]
 
@@ -66,7 +78,7 @@ def find_toml(project: Root, name: str) -> Path | None:
 
 def load_all(project: Root) -> Loaded:
     """Read every TOML of the registry; a broken one hides no other."""
-    loaded = Loaded()
+    loaded = Loaded(notices=unknown_settings(project))
     paths, loaded.problems = toml_paths(project)
     for name, path in paths.items():
         if name in loaded.problems:
@@ -85,7 +97,46 @@ def read(project: Root, path: Path) -> tuple[Dataset, list[Notice]]:
     where = project.shown(path)
     values, text = read_toml(path, where)
     dataset = validate(Dataset, values, where=where, text=text)
-    return dataset, unknown_keys(dataset, where, text)
+    notices = unknown_keys(dataset, where, text)
+    return dataset, notices + unknown_options(project, dataset.target or {}, where, text, copies=True)
+
+
+def unknown_settings(project: Root) -> list[Notice]:
+    """A notice for each key of dsreg.toml that nobody reads."""
+    settings = project.settings
+    if not (settings.model_extra or settings.check.model_extra or settings.target):
+        return []
+    where = SETTINGS_FILE
+    _, text = read_toml(project.root / SETTINGS_FILE, where)
+    known = list(Settings.model_fields)
+    notices = [unknown_key((key,), key, known, where, text) for key in settings.model_extra or {}]
+    notices += [unknown_key(("check", key), key, ["ignore"], where, text) for key in settings.check.model_extra or {}]
+    return notices + unknown_options(project, settings.target, where, text, copies=False)
+
+
+def unknown_options(
+    project: Root, tables: dict[str, dict[str, Any]], where: str, text: str, *, copies: bool
+) -> list[Notice]:
+    """A notice for each table `[target.<id>]` of no format, and for each option in one that its format does not have.
+
+    `copies` says whether there may be a table about LlamaFactory's copy.
+    """
+    if not tables:
+        return []
+    known: dict[str, tuple[str, ...]] = {"llamafactory": COPY_KEYS} if copies else {}
+    try:
+        formats = all_formats(project.root)
+    except RegistryError:
+        return []  # whoever needs the format that is broken says so
+    known |= {id: (*TARGET_KEYS, *format.manifest.options) for id, format in formats.items()}
+    notices = []
+    for id, table in tables.items():
+        if id not in known:
+            notices.append(unknown_key(("target", id), id, known, where, text))
+            continue
+        unknown = [key for key in table if key not in known[id]]
+        notices += [unknown_key(("target", id, key), key, known[id], where, text) for key in unknown]
+    return notices
 
 
 def load(project: Root, name: str) -> Dataset:

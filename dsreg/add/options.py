@@ -8,12 +8,9 @@ from typing import Any
 
 from dsreg.errors import UsageError
 from dsreg.formats import Format, find_format, options_of
-from dsreg.model import closest
+from dsreg.model import COPY_KEYS, TARGET_KEYS, closest
 
-GENERAL = ("container", "take")
-"""What the registry can settle for every target."""
-COPY_OPTIONS = ("layout", "task", "media", "take", "skip", "strip")
-"""What `[target.llamafactory]` settles about a copy."""
+_LISTS = ("media", "skip", "strip")
 
 
 def place_options(
@@ -40,15 +37,17 @@ def place_options(
 def _known(root: Path, id: str, *, reads: bool) -> list[str]:
     """The options of a target, or with `reads` those of a source as well."""
     if id == "llamafactory":
-        return list(COPY_OPTIONS)
+        return list(COPY_KEYS)
     options = find_format(id, root).manifest.options
-    return [*(name for name, option in options.items() if reads or option.side == "write"), *GENERAL]
+    return [*(name for name, option in options.items() if reads or option.side == "write"), *TARGET_KEYS]
 
 
 def _typed(root: Path, id: str, name: str, value: str) -> Any:
     """A value in the type its option has; raises UsageError for one that the option does not allow."""
+    if name in _LISTS:
+        return value.split(",")
     if id == "llamafactory":
-        return value.split(",") if name in ("media", "skip", "strip") else value
+        return value
     format = find_format(id, root)
     option = format.manifest.options.get(name)
     return value if option is None else options_of(format, option.side, {name: value})[name]

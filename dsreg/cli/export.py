@@ -100,15 +100,14 @@ def _jobs(
 ) -> tuple[list[Job], list[LeftOut]]:
     """What to convert, and what is left out because nobody asked for it by name; raises for what was named."""
     from dsreg.errors import DsregError
-    from dsreg.registered import target_options
 
     jobs, left = [], []
     for name in dict.fromkeys(names or project):
         for target in targets:
             try:
                 dataset = project[name]
-                options = {**target_options(project.root, dataset.entry, target.id), **choices.options}
-                jobs.append(Job(dataset, dataset.conversion(target.id, choices), options.get("container")))
+                conversion = dataset.conversion(target.id, choices)
+                jobs.append(Job(dataset, conversion, dataset.container(target.id, choices)))
             except DsregError as error:
                 if names:
                     raise

@@ -26,14 +26,15 @@ def render(
     from dsreg.cli.choices import choices_of
     from dsreg.cli.here import project
     from dsreg.codegen import render_converter
-    from dsreg.export import check_output
+    from dsreg.export import check_output, container_of
     from dsreg.files import atomic_write
 
     dataset = project()[name]
     choices = choices_of(take, skip, strip, option, text_template)
     conversion = dataset.conversion(target, choices)
     check_options(choices.options, [conversion.target])
-    script = render_converter(conversion)
+    container = container_of(conversion, None, dataset.container(target, choices))
+    script = render_converter(conversion, container=container)
     if out is None or out == "-":
         sys.stdout.write(script)
         return
