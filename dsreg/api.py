@@ -9,12 +9,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from dsreg.descriptors import descriptor_places, write_descriptors
+from dsreg.detected import detect_files
 from dsreg.detection import Detection, detect
 from dsreg.export import Report, export, place_of, rejects_place
 from dsreg.formats import Format, find_format
 from dsreg.lock import note_export, record_exports, wrote_export
 from dsreg.project import Root, find_root, inside, open_project
-from dsreg.registered import PEEK_ROWS, container_option, peek, source_of, target_choices
+from dsreg.registered import PEEK_ROWS, container_option, source_of, target_choices
 from dsreg.registry import load, look_up, names
 from dsreg.rowcode.errors import RowError
 from dsreg.rowcode.pipeline import SetAside, convert_row, read_samples
@@ -235,7 +236,7 @@ def file_source(
 ) -> tuple[Source, Detection]:
     """A file or folder as a source, with what was detected; raises UsageError and DataFileError."""
     files = data_files(path)
-    found = detect(peek(files), format=format, columns=columns, tags=tags, ranking=ranking)
+    found = detect_files(files, format=format, columns=columns, tags=tags, ranking=ranking)
     return source_from(found, path.stem, files, options), found
 
 

@@ -17,7 +17,7 @@ LAYERS = [
     {"tasks", "manifest", "model", "names", "advice"},
     {"files", "jsonedit", "tomledit", "formats", "rows", "project", "parquet_schema", "llamafactory"},
     {"info", "entry", "lock", "registry", "source", "uses", "text_template", "detection"},
-    {"registered", "runner", "codegen"},
+    {"registered", "detected", "runner", "codegen"},
     {"export", "fast"},
     {"descriptors"},
     {"derived", "matrix", "contract", "preview"},

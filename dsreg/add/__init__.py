@@ -11,14 +11,15 @@ from typing import Any
 
 from dsreg.add.find import file_name_of, find_source
 from dsreg.add.options import place_options
-from dsreg.detection import Detection, detect
+from dsreg.detected import detect_files
+from dsreg.detection import Detection
 from dsreg.entry import FORMATTING
-from dsreg.errors import DataFileError, DsregError, UsageError
+from dsreg.errors import DataFileError, UsageError
 from dsreg.formats import all_formats, find_format
 from dsreg.model import SOURCE_KEYS, Dataset, closest, validate
 from dsreg.names import check_name
 from dsreg.project import Root
-from dsreg.registered import LLAMAFACTORY_COLUMNS, PEEK_ROWS, peek, source_of
+from dsreg.registered import LLAMAFACTORY_COLUMNS, PEEK_ROWS, source_of
 from dsreg.registry import check_free, load, look_up
 from dsreg.rowcode.errors import RowError
 from dsreg.rows import data_files
@@ -137,19 +138,14 @@ def _flag(key: str) -> str:
 
 def _detected(project: Root, path: Path, asked: Asked) -> Detection:
     """What the first rows of a file are, under what was asked."""
-    rows = peek(data_files(path))
-    try:
-        return detect(
-            rows,
-            format=asked.format,
-            columns=asked.columns,
-            tags=asked.tags,
-            ranking=asked.ranking,
-            formats=all_formats(project.root),
-        )
-    except DsregError as error:
-        error.where = error.where or str(path)
-        raise
+    return detect_files(
+        data_files(path),
+        format=asked.format,
+        columns=asked.columns,
+        tags=asked.tags,
+        ranking=asked.ranking,
+        formats=all_formats(project.root),
+    )
 
 
 def _described(project: Root, found: Detection) -> dict[str, Any]:

@@ -85,14 +85,13 @@ def _detected(
     path: Path, root: Root | None, asked: dict[str, Any], options: dict[str, Any]
 ) -> tuple[Detection, Source]:
     """What a file is, the project's own formats among the choices, and the source that it makes."""
-    from dsreg.detection import detect
+    from dsreg.detected import detect_files
     from dsreg.formats import all_formats
-    from dsreg.registered import peek
     from dsreg.rows import data_files
     from dsreg.source import make_source
 
     files, formats = data_files(path), all_formats(root.root if root else None)
-    found = detect(peek(files), formats=formats, **asked)
+    found = detect_files(files, formats=formats, **asked)
     format = formats[found.format]
     source = make_source(
         path.stem, format, files, found.columns, tags=found.tags, ranking=found.ranking, options=options
@@ -113,6 +112,7 @@ def _input(file: str) -> Iterator[Path]:
                 yield path
             except DsregError as error:
                 error.where = error.where.replace(str(path), _STDIN)
+                error.hint = error.hint.replace(str(path), "FILE")
                 if isinstance(error, Unwritten):
                     _name_stdin(error.report)
                 raise

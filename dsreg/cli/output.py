@@ -112,7 +112,7 @@ def error(text: object, *, where: str = "", hint: str = "") -> None:
 
 
 def _message(kind: str, text: object, where: str, hint: str) -> None:
-    place = f"{line(where)}: " if where else ""
+    place = f"{line(path(where))}: " if where else ""
     _flushed(f"{paint(f'{kind}:', kind if kind in _COLOURS else 'faint')} {place}{plain(text)}\n")
     if hint:
         _flushed(f"{paint('hint:', 'hint')} {plain(hint)}\n")

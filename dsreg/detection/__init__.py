@@ -66,12 +66,14 @@ def detect(
     tags: Mapping[str, str] | None = None,
     ranking: bool | None = None,
     formats: Mapping[str, Format] | None = None,
+    file: str = "FILE",
+    container: str = "",
 ) -> Detection:
     """What these sample rows are; given values win over what is seen.
 
     `columns` maps a format's names to the data's ("" for a column that shall not be used); `formats` are those to
-    choose from, the built-in ones by default. Raises UsageError, with the choices, where the rows do not decide it,
-    and NotFoundError for a format that does not exist.
+    choose from, the built-in ones by default; `file` and its `container` are for the commands in hints. Raises
+    UsageError, with the choices, where the rows do not decide it, and NotFoundError for a format that does not exist.
     """
     known = built_in() if formats is None else formats
     asked = Asked(columns or {}, {tag: value for tag, value in (tags or {}).items() if value}, ranking)
@@ -79,7 +81,7 @@ def detect(
     wanted = None if format is None else known[format] if format in known else find_format(format)
     if wanted is not None and not wanted.reads:
         raise UsageError(f"{wanted.id} is only a target; it cannot be read", hint="dsreg formats list")
-    look = Look(rows)
+    look = Look(rows, file, container)
     if wanted is not None and not look.kinds:
         return nothing_seen(wanted, asked)
     refuse_no_rows(look)

@@ -61,9 +61,13 @@ def flag(option: str, name: str, value: str) -> str:
 
 
 class Look:
-    """What was seen in sample rows; rows that are no objects are left out, and keep their numbers free."""
+    """What was seen in sample rows; rows that are no objects are left out, and keep their numbers free.
 
-    def __init__(self, rows: Sequence[Any]) -> None:
+    `file` is the name of the file they are from, as a shell takes it, and `container` what it holds them in.
+    """
+
+    def __init__(self, rows: Sequence[Any], file: str = "FILE", container: str = "") -> None:
+        self.file, self.container = file, container
         self.total = len(rows)
         self.rows = [(number, row) for number, row in enumerate(rows, 1) if isinstance(row, Mapping)]
         self.with_columns = sum(bool(row) for _, row in self.rows)

@@ -51,7 +51,8 @@ def refuse_columnar(look: Look) -> None:
     if columnar or indexed:
         raise UsageError(
             "the data is one object with a list a column, not one object a row",
-            hint="in pandas: pd.read_json(FILE).to_json('rows.jsonl', orient='records', lines=True, force_ascii=False)",
+            hint=f"in pandas: pd.read_json({python(look.file)})"
+            ".to_json('rows.jsonl', orient='records', lines=True, force_ascii=False)",
         )
 
 
@@ -64,7 +65,7 @@ def refuse_json_text(look: Look, columns: Sequence[str]) -> None:
             if all(isinstance(value, list) and read_shape([(1, value)]) for value in decoded):
                 raise UsageError(
                     f"{quoted(column)} holds the JSON text of lists of turns, not the lists themselves",
-                    hint=f"write them as JSON Lines with the lists in it, by {jq(column, '.[NAME] |= fromjson')}",
+                    hint=f"write them as JSON Lines with the lists in it, {decoding(look, column)}",
                 )
 
 
@@ -75,9 +76,22 @@ def refuse_registry(look: Look) -> None:
         raise UsageError("this is a dataset_info.json, not data", hint="dsreg init adopts the datasets it lists")
 
 
-def jq(column: str, program: str) -> str:
+def jq(look: Look, column: str, program: str) -> str:
     """A jq command with the column's name in its program, for a shell."""
-    return f"jq -c {shlex.quote(program.replace('NAME', json.dumps(column)))} FILE > rows.jsonl"
+    each = ".[] | " if look.container == "json" and len(look.rows) > 1 else ""
+    return f"jq -c {shlex.quote(each + program.replace('NAME', json.dumps(column)))} {look.file} > rows.jsonl"
+
+
+def python(file: str) -> str:
+    """The name of a file that is quoted for a shell, as Python text."""
+    return repr(file) if file == "FILE" else repr(shlex.split(file)[0])
+
+
+def decoding(look: Look, column: str) -> str:
+    """How to decode the JSON text in a column, with what reads the file."""
+    if look.container in ("", "json", "jsonl"):
+        return f"by {jq(look, column, '.[NAME] |= fromjson')}"
+    return f"in pandas: rows[{column!r}] = rows[{column!r}].map(json.loads)"
 
 
 def decode(text: str) -> Any:
@@ -93,14 +107,26 @@ def refuse_ranked(look: Look, columns: Sequence[str]) -> None:
     """Raise UsageError for preference rows of the older kind, whose answers are one list, the best first."""
     for column in columns:
         if look.kind(column) == "list of texts":
-            chosen = column not in GROUPS["response"]
             raise UsageError(
                 f"{quoted(column)} holds lists of texts; LlamaFactory reads one text for an answer",
                 hint='take the text out of its list: "chosen": "good", "rejected": "bad"'
-                if chosen
-                else 'if they are ranked answers, make them "chosen": "good", "rejected": "bad" instead of '
-                f'"{column}": ["good", "bad"], and add --ranking',
+                if column not in GROUPS["response"]
+                else ranked_way(look, column),
             )
+
+
+def ranked_way(look: Look, column: str) -> str:
+    """What becomes of ranked answers: two are a pair, more are not."""
+    sizes = {number: len(value) for number, value in look.values(column) if isinstance(value, list)}
+    odd = [number for number, size in sizes.items() if size != 2]
+    way = (
+        f'if they are ranked answers, make them "chosen": "good", "rejected": "bad" instead of "{column}": '
+        '["good", "bad"], and add --ranking'
+    )
+    if not odd:
+        return way
+    which = f"row {odd[0]:,} has {sizes[odd[0]]:,}" + (f", {len(odd):,} of {len(sizes):,} rows seen" if odd[1:] else "")
+    return f"{way}; only two answers are a pair: choose the better and the worse of others ({which})"
 
 
 def refuse_rivals(format: Format, found: Mapping[str, Sequence[str]], look: Look) -> None:
@@ -189,12 +215,17 @@ def wrapped(look: Look) -> UsageError | None:
     """The error for rows that stand inside a column of a single outer object, if they do."""
     if len(look.rows) != 1:
         return None
+    inner = list(look.rows[0][1].values())
+    if len(inner) > 1 and all(isinstance(value, Mapping) for value in inner) and set.intersection(*map(set, inner)):
+        return UsageError(
+            "the data is one object of objects, which seem to be its rows", hint=f"take them out: {jq(look, '', '.[]')}"
+        )
     for column in look.kinds:
         if look.kind(column) == "list of objects":
             return UsageError(
                 f"the data is one object, and its rows seem to stand in the list {quoted(column)}; "
                 f"the columns are: {look.describe()}",
-                hint=f"take them out: {jq(column, '.[NAME][]')}",
+                hint=f"take them out: {jq(look, column, '.[NAME][]')}",
             )
     return None
 
@@ -208,6 +239,6 @@ def nested(look: Look) -> UsageError | None:
         if len(keys & KNOWN_NAMES) >= 2:
             return UsageError(
                 f"the columns seem to stand inside the object {quoted(column)}; the columns are: {look.describe()}",
-                hint=f"take them out: {jq(column, '. + .[NAME]')}",
+                hint=f"take them out: {jq(look, column, '. + .[NAME]')}",
             )
     return None

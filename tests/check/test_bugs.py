@@ -44,6 +44,7 @@ BUGS: list[tuple[str, list[str], int, set[str], tuple[str, ...]]] = [
     ("46", ["m.json", "--format", "sharegpt"], 0, set(), ("1 row: 1 good, 0 refused",)),
     ("47", ["raw.jsonl", "--format", "verl"], 1, {"DS204"}, ("row 1 question",)),
     ("50", ["u.jsonl", "--format", "nova-sft"], 1, {"DS204"}, ("row 1", "row 2")),
+    ("50", ["u.jsonl", "--format", "openai", "--target", "nova-sft"], 1, {"DS302"}, ("u.jsonl:1", "u.jsonl:2")),
     ("51", ["p.jsonl", "--format", "sagemaker-sft"], 1, {"DS204"}, ("p.jsonl:2", "completion: expected text")),
     ("52", ["--dataset-dir", "."], 1, {"DS172"}, ("byte order mark", "without BOM")),
     ("52", ["b.csv", "--format", "alpaca"], 0, set(), ("1 row: 1 good, 0 refused",)),
