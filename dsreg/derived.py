@@ -7,7 +7,6 @@ import functools
 import hashlib
 import json
 import shlex
-import tempfile
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -22,6 +21,7 @@ from dsreg.model import Notice
 from dsreg.names import stem_of
 from dsreg.registered import choices_in, container_option, source_of, target_choices, target_options
 from dsreg.runner import Conversion, Reject, make_conversion
+from dsreg.scratch import scratch_folder
 from dsreg.tasks import FEATURES, STRIPPABLE
 
 if TYPE_CHECKING:
@@ -136,8 +136,8 @@ def copy_bytes(project: Root, name: str, dataset: Dataset, notices: list[Notice]
     Raises RejectsError where rows are rejected, or none is left.
     """
     conversion = copy_conversion(project, name, dataset)
-    with tempfile.TemporaryDirectory() as folder:
-        output = Path(folder) / "copy.json"
+    with scratch_folder() as folder:
+        output = folder / "copy.json"
         try:
             tally = export(conversion, output, container="json").tally
         except TooManyRejects as error:

@@ -163,13 +163,13 @@ def clean_leftovers(*folders: Path) -> list[Path]:
         with suppress(OSError):  # a folder that is not there, or that may not be listed
             for path in folder.iterdir():
                 match = _TEMP.fullmatch(path.name)
-                if match and not _alive(int(match[1]), match[2]) and not _in_use(path):
+                if match and not _alive(int(match[1]), match[2]) and not in_use(path):
                     path.unlink()
                     removed.append(path)
     return removed
 
 
-def _in_use(path: Path) -> bool:
+def in_use(path: Path) -> bool:
     """Whether a process, perhaps one of another container, still writes this file."""
     try:
         import fcntl

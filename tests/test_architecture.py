@@ -15,7 +15,7 @@ PACKAGE = Path(__file__).parent.parent / "dsreg"
 LAYERS = [
     {"errors", "rowcode", "notes"},
     {"tasks", "manifest", "model", "names", "advice"},
-    {"files", "jsonedit", "tomledit", "formats", "rows", "project", "parquet_schema", "llamafactory"},
+    {"files", "scratch", "jsonedit", "tomledit", "formats", "rows", "project", "parquet_schema", "llamafactory"},
     {"info", "entry", "lock", "registry", "source", "uses", "text_template", "detection"},
     {"registered", "detected", "runner", "codegen"},
     {"export", "fast"},

@@ -139,10 +139,9 @@ def _convert(
     jobs: int | None,
 ) -> Report:
     """Convert to a file, to standard output where there is none, or to nothing in a dry run."""
-    import tempfile
-
     from dsreg.cli.progress import progress
     from dsreg.export import SUFFIXES, container_of, export
+    from dsreg.scratch import scratch_folder
 
     with progress(conversion):
         if dry_run:
@@ -150,10 +149,10 @@ def _convert(
             return export(conversion, None, skip_invalid=skip_invalid, jobs=jobs)
         if path is not None:
             return export(conversion, path, container=container, skip_invalid=skip_invalid, ours=force, jobs=jobs)
-        with tempfile.TemporaryDirectory(prefix="dsreg-") as folder:
+        with scratch_folder() as folder:
             # to a file first: a conversion that fails prints nothing
             kind = container_of(conversion, None, container)
-            kept = Path(folder) / f"rows{SUFFIXES[kind]}"
+            kept = folder / f"rows{SUFFIXES[kind]}"
             report = export(conversion, kept, container=kind, skip_invalid=skip_invalid, jobs=jobs)
             with kept.open("rb") as rows:
                 _print(rows, kind)

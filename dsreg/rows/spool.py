@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import shutil
-import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import BinaryIO
 
 from dsreg.errors import OutputError
+from dsreg.scratch import scratch_folder
 
 
 @contextmanager
@@ -18,11 +18,11 @@ def spool(stream: BinaryIO) -> Iterator[Path]:
 
     Raises OutputError when there is no room for it.
     """
-    with tempfile.TemporaryDirectory(prefix="dsreg-") as folder:
-        path = Path(folder) / "stdin"
+    with scratch_folder() as folder:
+        path = folder / "stdin"
         try:
             with path.open("wb") as file:
                 shutil.copyfileobj(stream, file, 1 << 20)
         except OSError as e:
-            raise OutputError(f"cannot keep standard input: {e.strerror or e}", where=folder) from e
+            raise OutputError(f"cannot keep standard input: {e.strerror or e}", where=str(folder)) from e
         yield path

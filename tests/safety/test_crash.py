@@ -10,7 +10,7 @@ import pytest
 from tests.safety.conftest import ROW, run_apart, temps, write_rows
 
 BUGS = {
-    "while rows are read": "import dsreg.runner as m\nm.read_samples = lambda value, steps: value['a secret of mine'][0]",
+    "while rows are read": "import dsreg.runner as m\nm.read_samples = lambda row, steps: row['a secret of mine']",
     "while a row is decoded": "import dsreg.rows.stream as m\nm._READERS['jsonl'] = lambda *_: 1 / 0",
     "while the output gets its name": "import os\nos.replace = lambda a, b: {}[open(a).read()]",
     "while the lock is written": "import dsreg.lock as m\nm.lock_bytes = lambda lock: lock.nothing",

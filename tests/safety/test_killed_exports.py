@@ -15,6 +15,7 @@ from typing import Any
 
 import pytest
 
+from dsreg.scratch import scratch_folder
 from tests.safety.conftest import TOML, contents, make_project, run_apart, run_forked, run_here, start, temps
 
 KILLS = int(os.environ.get("DSREG_KILLS", "3"))
@@ -193,3 +194,18 @@ def test_a_dead_process_of_the_same_number_is_no_obstacle(project: Path) -> None
 def test_toml_is_as_it_was(project: Path) -> None:
     run_forked(project, *EXPORT, before=kill_at("replace", 1))
     assert (project / "registry/rivers.toml").read_text() == TOML
+
+
+def test_what_a_killed_process_kept_aside_goes_with_the_next(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Standard input and rows for standard output are kept in files first."""
+    aside = project.parent / "tmp"
+    aside.mkdir()
+    monkeypatch.setattr("tempfile.tempdir", str(aside))
+    (aside / "dsreg-scratch-foreign").mkdir()
+    (aside / "dsreg-crash-1.txt").touch()
+    command = ["convert", "data/rivers.jsonl", "--format", "alpaca", "--target", "openai"]
+    assert run_forked(project, *command, before=kill_at("replace", 1)) == -signal.SIGKILL
+    assert len(list(aside.iterdir())) == 3
+    with scratch_folder() as living:
+        assert run_here(*command).code == 0 and living.is_dir()
+    assert {path.name for path in aside.iterdir()} == {"dsreg-scratch-foreign", "dsreg-crash-1.txt"}
