@@ -320,7 +320,7 @@ def _constants(build: _Build, values: dict[str, Any], turn_type: Any) -> None:
     layout, write = build.layout, build.layout.write
     tags = layout.tags
     source = build.conversion.steps.source
-    keys = [*source.columns.values(), *source.extras, *((tags.role, tags.content) if tags else ())]
+    keys = [*(column.key for column in build.columns), *source.extras, *((tags.role, tags.content) if tags else ())]
     user = write.get("user", "<text>").encode().split(b"<text>")
     assistant = write.get("assistant", "<text>").encode().split(b"<text>")
     pair = [user[0], user[1] + b"," + assistant[0], assistant[1]]

@@ -18,7 +18,7 @@ from dsreg.rowcode.constants import Constants
 from dsreg.rowcode.errors import RowError
 from dsreg.rowcode.pipeline import SetAside, read_samples
 from dsreg.rows.arrays import SPACE
-from dsreg.rows.decode import Decoder
+from dsreg.rows.decode import Decoder, has_long_integer
 from dsreg.rows.encode import encode
 from dsreg.rows.sniff import container_of
 from dsreg.rows.source import BLOCK, Source
@@ -244,11 +244,11 @@ class Run:
         lost: list[str] = []
 
         def odd(i: int, spare: int) -> bool:
-            """Whether a row longer than its values, with `spare` bytes more, may hold a column twice."""
+            """Whether the strict parser must see a row with `spare` bytes more than its values: a key may be there twice."""
             raw = rows.raw(i)
             if spare < 0 and not self.blocks.is_row(raw):
                 raise Misaligned
-            return self.decoder.may_repeat(raw)
+            return has_long_integer(raw) or self.decoder.may_repeat(raw)
 
         return self.plan.convert(rows.typed, rows.lengths, odd, notes.see, lost), notes, lost
 
