@@ -96,8 +96,21 @@ class EmptyExport(Unwritten):
 def container_of(conversion: Conversion, output: Path | None, option: str | None) -> str:
     """The container to write: what was asked for, what the output's suffix says, or the format's own.
 
-    Raises UsageError for a container that does not exist, and for a suffix that promises another one.
+    Raises UsageError for a container that does not exist, for a suffix that promises another one, and for an option
+    that the container has no way to follow.
     """
+    kind = _named_container(conversion, output, option)
+    options = conversion.steps.target.options
+    for name, setting in conversion.target.manifest.options.items():
+        if kind in setting.unfit.get(str(options.get(name)), ()):
+            raise UsageError(
+                f"option {name}={options[name]} of {conversion.target.id}: {kind} cannot hold that",
+                hint="--option container=jsonl",
+            )
+    return kind
+
+
+def _named_container(conversion: Conversion, output: Path | None, option: str | None) -> str:
     suffixes = [suffix for suffix in output.suffixes if suffix not in (".gz", ".zst", ".zstd")] if output else []
     suffix = suffixes[-1].lower() if suffixes else ""
     if suffix in UNWRITTEN:

@@ -10,13 +10,17 @@ Task = Literal["sft", "preference", "kto", "prompt", "pretrain"]
 
 
 class Option(BaseModel):
-    """A setting of a format, given with `--option name=value` or in the registry."""
+    """A setting of a format, given with `--option name=value` or in the registry.
+
+    `unfit` lists, by choice, the containers that cannot hold what it makes.
+    """
 
     model_config = ConfigDict(extra="forbid")
 
     side: Literal["read", "write"] = "write"
     default: str | bool | int = ""
     choices: list[str] = []
+    unfit: dict[str, list[str]] = {}
     help: str
 
 

@@ -79,3 +79,32 @@ def test_an_output_cannot_be_named_as_what_it_is_not(root: Path, suffix: str, op
 @pytest.mark.parametrize("name", ["out.jsonl.zstd", "out.v1.2", "csv"])
 def test_other_names_are_free(root: Path, name: str) -> None:
     assert Project.find(root)["rivers"].export("openai", root / name).tally.written == 2
+
+
+VERL = {
+    "data_source": "a",
+    "prompt": [{"role": "user", "content": "q"}],
+    "extra_info": {"tools_kwargs": {"a": {"b": 1}}},
+}
+
+
+@pytest.mark.parametrize(("name", "container"), [(None, None), (None, "parquet"), ("out.parquet", None)])
+def test_objects_that_parquet_cannot_hold_are_refused_before_a_row_is_read(
+    root: Path, name: str | None, container: str | None
+) -> None:
+    (root / "registry/rivers.toml").write_text('format = "verl"\nfile_name = "rivers.jsonl"\n')
+    (root / "data/rivers.jsonl").write_text("no row\n")
+    options = {"objects": "kept", **({"container": container} if container else {})}
+    with pytest.raises(UsageError, match="objects=kept of verl: parquet cannot hold that") as caught:
+        Project.find(root)["rivers"].export("verl", root / name if name else None, options=options)
+    assert caught.value.hint == "--option container=jsonl"
+
+
+@pytest.mark.parametrize(("name", "container"), [(None, "jsonl"), ("out.jsonl", None), ("out.json", None)])
+def test_objects_that_json_holds_are_kept(root: Path, name: str | None, container: str | None) -> None:
+    (root / "registry/rivers.toml").write_text('format = "verl"\nfile_name = "rivers.jsonl"\n')
+    set_rows(root, VERL)
+    options = {"objects": "kept", **({"container": container} if container else {})}
+    report = Project.find(root)["rivers"].export("verl", root / name if name else None, options=options)
+    assert report.output is not None
+    assert '"tools_kwargs":{"a":{"b":1}}' in report.output.read_text().replace(" ", "")
