@@ -33,7 +33,10 @@ CONVERTING = [
     ["preview", "rivers", "--target", "loud"],
     ["convert", "data/rivers.jsonl", "--format", "alpaca", "--target", "loud"],
     ["preview", "mine"],
+    ["check", "rivers", "--target", "loud"],
+    ["add", "more", "data/rivers.jsonl", "--format", "loud"],
 ]
+PASTING = [["render", "rivers", "--target", "loud"], ["set", "rivers", "--target", "loud"]]
 
 
 @pytest.fixture
@@ -63,7 +66,14 @@ def test_code_of_the_project_runs_where_it_converts_and_is_named(loud: Path, com
     done = run_here(*command)
     assert done.code == 0, done
     assert loud.exists()
-    assert "loud" in done.err + done.out and "templates/formats/loud" in done.err
+    assert "loud" in done.err + done.out and done.err.count("templates/formats/loud") == 1
+
+
+@pytest.mark.parametrize("command", PASTING, ids=" ".join)
+def test_code_of_the_project_is_named_where_it_is_pasted(loud: Path, command: list[str]) -> None:
+    done = run_here(*command)
+    assert done.code and "only definitions can be pasted" in done.err, "the mark is a statement"
+    assert done.err.count("note: templates/formats/loud: ") == 1
 
 
 def test_a_built_in_format_cannot_be_replaced(loud: Path, project: Path) -> None:
