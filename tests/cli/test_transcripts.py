@@ -1,7 +1,7 @@
 """Commands and what they print, word for word; they are the documentation of the command line as well.
 
 A transcript is run from top to bottom in a copy of `transcripts/project`. After a change that is meant to be:
-DSREG_UPDATE_TRANSCRIPTS=1 python -m pytest tests/cli/test_transcripts.py, and read the diff.
+DSREG_UPDATE_GOLDEN=1 python -m pytest tests/cli/test_transcripts.py, and read the diff.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from dsreg.cli.app import main
 from tests.cli.conftest import Stream
 
 TRANSCRIPTS = sorted((Path(__file__).parent / "transcripts").glob("*.txt"))
-UPDATE = bool(os.environ.get("DSREG_UPDATE_TRANSCRIPTS"))
+UPDATE = bool(os.environ.get("DSREG_UPDATE_GOLDEN"))
 SHELL = set("|<>;&$`*")
 
 

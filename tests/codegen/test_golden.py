@@ -1,4 +1,4 @@
-"""Converters as they are rendered: to be read. `UPDATE_GOLDEN=1 pytest tests/codegen` writes them anew."""
+"""Converters as they are rendered: to be read. `DSREG_UPDATE_GOLDEN=1 pytest tests/codegen` writes them anew."""
 
 from __future__ import annotations
 
@@ -28,9 +28,9 @@ def test_golden(case: str) -> None:
     name, target, choices = CASES[case]
     script = render_converter(conversion(name, target, **choices))
     path = GOLDEN / f"{case}.py"
-    if os.environ.get("UPDATE_GOLDEN"):
+    if os.environ.get("DSREG_UPDATE_GOLDEN"):
         path.write_text(script, "utf-8")
-    assert script == path.read_text("utf-8"), "its source has changed: UPDATE_GOLDEN=1 renders it anew"
+    assert script == path.read_text("utf-8"), "its source has changed: DSREG_UPDATE_GOLDEN=1 renders it anew"
 
 
 def possible() -> dict[str, Conversion]:
