@@ -57,7 +57,10 @@ BUGS: list[tuple[str, list[str], int, set[str], tuple[str, ...]]] = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("number", "arguments", "code", "codes", "words"), BUGS, ids=lambda value: str(value)[:40])
+IDS = [f"{case[0]}-{n}" for n, case in enumerate(BUGS)]
+
+
+@pytest.mark.parametrize(("number", "arguments", "code", "codes", "words"), BUGS, ids=IDS)
 def test_bug(
     number: str,
     arguments: list[str],
