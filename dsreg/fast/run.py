@@ -11,7 +11,8 @@ from typing import Any, NamedTuple, Protocol
 
 from dsreg.fast.blocks import Blocks, Rows
 from dsreg.fast.jobs import STRETCH, is_plain, order_of, run_jobs
-from dsreg.fast.plan import Plan, make_plan, reserved
+from dsreg.fast.plan import Plan, make_plan
+from dsreg.fast.reserved import reserved
 from dsreg.notes import Notes
 from dsreg.registered import peek
 from dsreg.rowcode.constants import Constants
@@ -244,7 +245,7 @@ class Run:
         lost: list[str] = []
 
         def odd(i: int, spare: int) -> bool:
-            """Whether the strict parser must see a row with `spare` bytes more than its values: a key may be there twice."""
+            """Whether the strict parser must see a row, which has `spare` bytes more than its values."""
             raw = rows.raw(i)
             if spare < 0 and not self.blocks.is_row(raw):
                 raise Misaligned
