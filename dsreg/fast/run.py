@@ -14,7 +14,7 @@ from dsreg.fast.jobs import STRETCH, is_plain, order_of, run_jobs
 from dsreg.fast.plan import Plan, make_plan
 from dsreg.fast.reserved import reserved
 from dsreg.notes import Notes
-from dsreg.registered import peek
+from dsreg.registered import PEEK_ROWS, peek
 from dsreg.rowcode.constants import Constants
 from dsreg.rowcode.errors import RowError
 from dsreg.rowcode.pipeline import SetAside, read_samples
@@ -24,7 +24,7 @@ from dsreg.rows.encode import encode
 from dsreg.rows.sniff import container_of
 from dsreg.rows.source import BLOCK, Source
 from dsreg.rows.stream import RowStream
-from dsreg.runner import Conversion, Mistaken, Place, Reject, Tally, row_user, survey
+from dsreg.runner import Conversion, Mistaken, Place, Reject, Tally, row_user, stream_rows, survey
 
 REST = 15
 """How many blocks are converted row by row at once after one of which most rows had to be."""
@@ -73,8 +73,8 @@ def decide_early(conversion: Conversion) -> Notes | None:
     writer, target, notes = conversion.target.writer, conversion.steps.target, Notes()
     if not hasattr(writer, "survey") or not writer.survey_needed(target):
         return None
-    for row in peek(conversion.source.files):
-        see(conversion, row, notes)
+    for _, value in stream_rows(conversion.source, PEEK_ROWS):
+        see(conversion, value, notes)
     writer.decide(notes, target)
     return notes
 

@@ -270,3 +270,21 @@ def test_most_kinds_have_a_fast_way(tmp_path: Path) -> None:
             if plan_for(made) is not None:
                 found.add((kind.format, target))
     assert len(found) > 40, sorted(found)
+
+
+SYSTEM = [{"from": "system", "value": "Be kind."}, *turns("Hi", "Hello")]
+TWICE = json.dumps({"conversations": SYSTEM, "ok": True})[:-1] + ', "ok": false}'
+LATE = [{"conversations": turns("Hi", "Hello"), "ok": True}] * 300 + [{"conversations": SYSTEM, "ok": True}]
+
+
+@pytest.mark.parametrize(
+    "rows", [[TWICE, json.dumps(LATE[0])], [json.dumps(row) for row in LATE]], ids=["rejected", "late"]
+)
+def test_style_of_a_file(rows: list[str], tmp_path: Path) -> None:
+    """A row that is rejected does not decide about the style; one far behind the first rows does."""
+    kind = next(kind for kind in KINDS if kind.format == "sharegpt" and kind.task == "kto")
+    path = tmp_path / "data.jsonl"
+    path.write_text("\n".join(rows))
+    first, second = (outcome(run(kind, path, "hf-kto", None, {}, fast=fast)) for fast in (False, True))
+    assert first == second
+    assert isinstance(second[2][0]["prompt"], str) == (rows[0] == TWICE)
