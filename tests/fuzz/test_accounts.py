@@ -75,7 +75,7 @@ def conversions(draw: st.DrawFn, path: Path) -> Conversion | None:
         return None
 
 
-@settings(max_examples=300, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=200, deadline=None, suppress_health_check=list(HealthCheck))
 @given(st.data())
 def test_every_row_is_in_the_account_once(data: st.DataObject) -> None:
     with tempfile.TemporaryDirectory() as folder:

