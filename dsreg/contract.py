@@ -229,6 +229,11 @@ def check_script(format: Format) -> str:
     return ", ".join(done) or "no other format to pair it with"
 
 
+def rows_of(path: Path) -> list[Any]:
+    """The rows of a file in JSON Lines."""
+    return [json.loads(line) for line in path.read_bytes().split(b"\n") if line]
+
+
 def compare_script(source: Format, target: Format, folder: Path) -> None:
     """Convert a source's example both ways in a folder; raises Broken when the rows differ."""
     first, data = source.examples()[0], folder / "data.jsonl"
@@ -241,7 +246,7 @@ def compare_script(source: Format, target: Format, folder: Path) -> None:
     except EmptyExport:  # then the script has no row either
         by_export.write_bytes(b"")
     run_script(conversion, folder / "convert.py", data, by_script)
-    if by_export.read_bytes() != by_script.read_bytes():
+    if rows_of(by_export) != rows_of(by_script):  # an export may keep the escapes of its source
         raise Broken(f"{source.id} to {target.id}: the script and export wrote different rows")
 
 
