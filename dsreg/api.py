@@ -15,7 +15,7 @@ from dsreg.export import Report, export, place_of, rejects_place
 from dsreg.formats import Format, find_format
 from dsreg.lock import note_export, record_exports, wrote_export
 from dsreg.project import Root, find_root, inside, open_project
-from dsreg.registered import PEEK_ROWS, container_option, source_of, target_choices
+from dsreg.registered import PEEK_ROWS, container_option, refuse_own, source_of, target_choices
 from dsreg.registry import load, look_up, names
 from dsreg.rowcode.errors import RowError
 from dsreg.rowcode.pipeline import SetAside, convert_row, read_samples
@@ -144,6 +144,8 @@ class RegisteredDataset:
         if path is None:
             for place in (output, rejects_place(output), *descriptor_places(conversion.target, output)):
                 inside(self.root.root, place)
+        else:
+            refuse_own(self.root, output, conversion.source.files)
         ours, note = partial(wrote_export, self.root), partial(note_export, self.root)
         report = export(
             conversion,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import functools
 import importlib.util
 import sys
@@ -150,8 +149,10 @@ def find_format(id: str, root: Path | None = None) -> Format:
     formats = all_formats(root)
     if id in formats:
         return formats[id]
-    near = difflib.get_close_matches(id, formats, 1)
-    hint = f"did you mean `{near[0]}`?" if near else "dsreg formats list"
+    from dsreg.model import closest
+
+    near = closest(id, formats)
+    hint = f"did you mean `{near}`?" if near else "dsreg formats list"
     raise NotFoundError(f"there is no format `{id}`; known are {', '.join(formats)}", hint=hint)
 
 

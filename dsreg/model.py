@@ -21,6 +21,20 @@ COLUMN_KEYS = (
 )
 """The columns that LlamaFactory knows."""
 
+LEGACY: dict[tuple[str, ...], str] = {
+    ("file_sha1",): "it was checked until 0.7.1",
+    ("stage",): "`ranking` replaced it in 2023: true for preference data, otherwise leave it out",
+    ("sample_num",): "it is called `num_samples` since 0.8.0",
+    ("load_from",): "it never was a key of an entry: the source key decides",
+    ("system_prompt",): "it was an option of training, removed in 0.4.0",
+    ("source_prefix",): "it was an option of training, removed in 0.4.0",
+    ("columns", "role"): "it is `tags.role_tag` since 0.5.0",
+    ("columns", "content"): "it is `tags.content_tag` since 0.5.0",
+    ("columns", "tool"): "it is called `tools`",
+    ("columns", "tag"): "it is called `kto_tag` since 0.8.0",
+}
+"""Keys that some version of LlamaFactory read, or that people believe it does, and what to write today."""
+
 TAG_KEYS = ("role_tag", "content_tag", "user_tag", "assistant_tag", "observation_tag", "function_tag", "system_tag")
 """The tags that LlamaFactory knows."""
 
@@ -216,9 +230,13 @@ def _dotted(key: str) -> tuple[str, ...]:
     return tuple(part.strip("\"'") for part in parts)
 
 
+CLOSE = 0.7
+"""How alike two words must be for one to be a misspelt other: `train` is no `ranking`."""
+
+
 def closest(word: str, known: Iterable[str]) -> str | None:
     """The known word that was probably meant, if any is close."""
-    found = difflib.get_close_matches(word, list(known), n=1, cutoff=0.6)
+    found = difflib.get_close_matches(word, list(known), n=1, cutoff=CLOSE if len(word) > 3 else 0.6)
     return found[0] if found else None
 
 
@@ -239,10 +257,9 @@ def unknown_keys(dataset: Dataset, where: str, text: str = "") -> list[Notice]:
 
 def unknown_key(path: tuple[str, ...], key: str, known: Iterable[str], where: str, text: str) -> Notice:
     """The notice of a key at this path that nobody reads, with the known one that was probably meant."""
-    line, meant = line_of(text, path), closest(key, known)
-    return Notice(
-        "DS160",
-        f"unknown key `{'.'.join(path)}`",
-        f"{where}:{line}" if line else where,
-        f"did you mean `{meant}`?" if meant else "LlamaFactory and dsreg ignore it; it is kept",
-    )
+    line, meant, shown = line_of(text, path), closest(key, known), ".".join(path)
+    place = f"{where}:{line}" if line else where
+    if path in LEGACY:
+        return Notice("DS182", f"`{shown}` is no longer read", place, LEGACY[path])
+    hint = f"did you mean `{meant}`?" if meant else "LlamaFactory and dsreg ignore it; it is kept"
+    return Notice("DS160", f"unknown key `{shown}`", place, hint)

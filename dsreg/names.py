@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import unicodedata
 
 from dsreg.errors import UsageError
 
@@ -26,6 +27,11 @@ def stem_of(name: str) -> str:
 def name_of(stem: str) -> str:
     """The dataset's name that a file's stem stands for; the inverse of `stem_of`. A `%` that escapes nothing stays."""
     return _ESCAPED.sub(_unescape, stem)
+
+
+def same_file(stem: str) -> str:
+    """What is equal for stems that many file systems take for one: letter case and composition of accents apart."""
+    return unicodedata.normalize("NFC", unicodedata.normalize("NFC", stem).casefold())
 
 
 def _escape(char: str) -> str:

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import os
+from collections.abc import Iterable, Mapping
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from dsreg.entry import own_columns
-from dsreg.errors import MissingDataError, UsageError
+from dsreg.errors import MissingDataError, OutputError, UsageError
 from dsreg.formats import Format, find_format
+from dsreg.project import SETTINGS_FILE
 from dsreg.rows import BadRow, data_files, open_rows
 from dsreg.runner import Choices
 from dsreg.source import Source, columns_in, make_source
@@ -18,6 +20,28 @@ from dsreg.tasks import EXTRA_COLUMNS
 if TYPE_CHECKING:
     from dsreg.model import Dataset
     from dsreg.project import Root
+
+
+def refuse_own(project: Root, output: Path, sources: Iterable[Path]) -> None:
+    """Refuse to write over what a project is made of: dsreg's own files, and the data of its datasets.
+
+    Raises OutputError, whatever --force says; the export itself refuses its `sources`.
+    """
+    from dsreg.registry import load_all
+
+    real = Path(os.path.realpath(output))
+    if str(real) in map(os.path.realpath, sources):
+        return
+    kept = [project.info_path, project.lock_path, project.root / SETTINGS_FILE, project.registry_dir, project.state]
+    kept += [project.root / "templates", project.data_dir / "converted", project.root / "converters"]
+    owner = "dsreg's own" if any(real.is_relative_to(os.path.realpath(path)) for path in kept) else ""
+    for name, dataset in {} if owner else load_all(project).datasets.items():
+        if dataset.file_name and real.is_relative_to(os.path.realpath(project.data_dir / dataset.file_name)):
+            owner = f"the data of {name}"
+    if owner:
+        message = f"is {owner}, which no export writes over"
+        raise OutputError(message, where=str(output), hint="choose another place with -o")
+
 
 PEEK_ROWS = 200
 """How many rows are looked at where a decision needs data."""

@@ -24,7 +24,7 @@ from dsreg.model import (
     unknown_keys,
     validate,
 )
-from dsreg.names import check_name, name_of, stem_of, unfit_name
+from dsreg.names import check_name, name_of, same_file, stem_of, unfit_name
 from dsreg.project import SETTINGS_FILE, Root, inside, read_toml
 
 __all__ = ["Loaded", "add", "edit", "find_toml", "load", "load_all", "look_up", "names", "remove", "rename", "stem_of"]
@@ -208,14 +208,15 @@ def check_free(project: Root, name: str, *, leaving: str | None = None) -> Path:
     if reason:
         raise UsageError(f"{name!r} cannot be a dataset's name: {reason}")
     path = project.registry_dir / f"{stem_of(name)}.toml"
-    stem = path.stem.casefold()
+    stem = same_file(path.stem)
     for other, taken in toml_paths(project)[0].items():
-        if other == leaving or taken.stem.casefold() != stem:
+        if other == leaving or same_file(taken.stem) != stem:
             continue
         if other == name:
             raise UsageError(f"{name!r} is registered already", hint=f"dsreg set {name} …, or choose another name")
         raise UsageError(
-            f"{name!r} and {other!r} differ only in upper and lower case: one file on many systems",
+            f"{name!r} and {other!r} differ only in upper and lower case, or in how accents are stored: "
+            "one file on many systems",
             hint="choose another name",
         )
     inside(project.root, path)

@@ -81,6 +81,8 @@ class Reject:
 
     def __str__(self) -> str:
         place = f"{self.source}:{self.line}" if self.line else f"{self.source}: row {self.row}"
+        if self.line and self.row > self.line:  # rows share lines
+            place += f" row {self.row}"
         return f"{place}: {self.code} {f'{self.path}: ' if self.path else ''}{self.message}"
 
 

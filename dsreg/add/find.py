@@ -40,6 +40,7 @@ def _named(project: Root, source: str) -> Path:
     try:
         for path in paths:
             if path.exists():
+                _refuse_own(project, path)
                 return path
     except (OSError, ValueError) as error:  # a name that no file can have
         raise UsageError(f"cannot be a file: {error}", where=source) from None
@@ -47,6 +48,17 @@ def _named(project: Root, source: str) -> Path:
     if "://" in source:
         hint = "a file in a cloud goes with --cloud-file-name, a dataset on a hub with --hf-hub-url"
     raise NotFoundError("there is no such file or folder", where=source, hint=hint)
+
+
+def _refuse_own(project: Root, path: Path) -> None:
+    """Refuse what a project is made of; raises UsageError."""
+    real = Path(os.path.realpath(path))
+    own = (project.root, project.data_dir, project.registry_dir, project.info_path, project.lock_path)
+    if str(real) in map(os.path.realpath, own) or real.is_relative_to(os.path.realpath(project.registry_dir)):
+        what = "a folder" if path.is_dir() else "a file"
+        raise UsageError(
+            f"is {what} of the project, not a dataset", where=str(path), hint="name a data file, or a folder of its own"
+        )
 
 
 def candidates(project: Root, name: str) -> list[Path]:

@@ -11,25 +11,12 @@ from typing import Any
 
 from dsreg.check.finding import Hit, Rule, short
 from dsreg.check.hints import Words
-from dsreg.model import COLUMN_KEYS, SOURCE_KEYS, TAG_KEYS, closest
+from dsreg.model import COLUMN_KEYS, LEGACY, SOURCE_KEYS, TAG_KEYS, closest
 
 PLACE_KEYS = ("formatting", "ranking", "subset", "split", "folder", "num_samples")
 GROUPS = {"columns": COLUMN_KEYS, "tags": TAG_KEYS}
 KNOWN = (*SOURCE_KEYS, *PLACE_KEYS, *GROUPS)
 IGNORED = "LlamaFactory ignores it"
-
-LEGACY: dict[tuple[str, ...], str] = {
-    ("stage",): "`ranking` replaced it in 2023: true for preference data, otherwise leave it out",
-    ("sample_num",): "it is called `num_samples` since 0.8.0",
-    ("load_from",): "it never was a key of an entry: the source key decides",
-    ("system_prompt",): "it was an option of training, removed in 0.4.0",
-    ("source_prefix",): "it was an option of training, removed in 0.4.0",
-    ("columns", "role"): "it is `tags.role_tag` since 0.5.0",
-    ("columns", "content"): "it is `tags.content_tag` since 0.5.0",
-    ("columns", "tool"): "it is called `tools`",
-    ("columns", "tag"): "it is called `kto_tag` since 0.8.0",
-}
-"""Keys that some version of LlamaFactory read, or that people believe it does, and what to write today."""
 
 
 @dataclass
@@ -63,7 +50,7 @@ class EntryView:
         """The keys that LlamaFactory does not read and that no better rule speaks of."""
         for path, value in self.pairs():
             known = GROUPS[path[0]] if len(path) == 2 else KNOWN
-            if path[-1] in known or path in LEGACY or path == ("file_sha1",):
+            if path[-1] in known or path in LEGACY:
                 continue
             if home_of(path, value) or (path[0] == "columns" and len(path) == 2 and is_swapped(path[1], value)):
                 continue
@@ -104,7 +91,7 @@ def own_keys(view: EntryView) -> Iterator[Hit]:
 def legacy_keys(view: EntryView) -> Iterator[Hit]:
     """A key that an older LlamaFactory read, or that was never one, with what replaced it."""
     for path, _ in view.pairs():
-        if path in LEGACY:
+        if path in LEGACY and path != ("file_sha1",):
             yield Hit(f"`{'.'.join(path)}` is no longer read", path, LEGACY[path])
 
 

@@ -12,7 +12,8 @@ from dsreg.check.fix import Fixed, fix_entry
 from dsreg.check.registry_file import open_registry_file, who_is
 from dsreg.entry import entry_of
 from dsreg.errors import NotFoundError, RegistryError
-from dsreg.files import atomic_write, unified_diff
+from dsreg.files import atomic_write, project_lock, unified_diff
+from dsreg.info import read_info
 from dsreg.jsonedit import same_json
 from dsreg.model import Dataset, validate
 from dsreg.project import Root
@@ -27,6 +28,9 @@ class Repairs:
     done: dict[str, list[str]] = field(default_factory=dict)
     diff: str = ""
     written: list[str] = field(default_factory=list)
+
+
+WITHOUT_BOM = "the byte order mark, at which LlamaFactory stops, is gone"
 
 
 def fix_folder(dataset_dir: Path, names: Iterable[str] | None, *, dry_run: bool, shown: str) -> Repairs:
@@ -49,6 +53,9 @@ def fix_folder(dataset_dir: Path, names: Iterable[str] | None, *, dry_run: bool,
         if fixed.done:
             repairs.done[name] = fixed.done
             document.set_member(name, fixed.after)
+    if document.has_bom:
+        document.drop_bom()
+        repairs.done[path.name] = [WITHOUT_BOM]
     old, new = path.read_bytes(), document.encode()
     if old != new:
         repairs.diff = unified_diff(old, new, shown)
@@ -79,7 +86,23 @@ def fix_project(root: Root, names: Iterable[str] | None, *, dry_run: bool) -> Re
         repairs.diff += plan.diff()
         if not dry_run:
             repairs.written += [change.shown for change in plan.ordered() if change.shown not in repairs.written]
+    _drop_bom(root, repairs, dry_run=dry_run)
     return repairs
+
+
+def _drop_bom(root: Root, repairs: Repairs, *, dry_run: bool) -> None:
+    """Take the byte order mark from a project's dataset_info.json."""
+    document, shown = read_info(root), root.shown(root.info_path)
+    if not document.has_bom:
+        return
+    old = document.encode()
+    document.drop_bom()
+    repairs.done[root.info_path.name] = [WITHOUT_BOM]
+    repairs.diff += unified_diff(old, document.encode(), shown)
+    if not dry_run:
+        with project_lock(root.root):
+            atomic_write(root.info_path, document.encode())
+        repairs.written += [shown] if shown not in repairs.written else []
 
 
 def _revised(name: str, dataset: Dataset, root: Root) -> tuple[Fixed, Dataset] | None:

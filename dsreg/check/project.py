@@ -48,7 +48,8 @@ def check_project(
     chosen = [name if name in known else look_up(root, name) for name in names or known]
     info = open_registry_file(root.info_path, root.shown(root.info_path)) if root.info_path.exists() else None
     general = list(info.findings) if info is not None else []
-    general += [_notice(notice) for notice in loaded.notices]
+    # what the entry's own rules say as well is said by them
+    general += [_notice(notice) for notice in loaded.notices if notice.code != "DS182"]
     if known and not (info is not None and info.entries) and not general:
         where = root.shown(root.info_path)
         message = "holds no entry of this registry" if info is not None else "is not there yet"

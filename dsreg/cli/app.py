@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import os
+import signal
 import sys
+import threading
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Any
@@ -85,10 +87,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
     0 done, 1 findings in the data, 2 refused, 3 a bug in dsreg, 130 interrupted, 141 nobody reads the output.
     """
     arguments = sys.argv[1:] if arguments is None else list(arguments)
+    _open_closed()
     _use_utf8()
     try:
+        _end_like_interrupted()
         code = app(arguments, prog_name="dsreg", standalone_mode=False)
         sys.stdout.flush()
+        if code == 130:  # typer makes an exit code of it
+            output.error("interrupted")
         return code if isinstance(code, int) else 0
     except DsregError as error:
         return _refused(error)
@@ -107,6 +113,23 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return 2
     except Exception as error:
         return _misused(error) if hasattr(error, "format_message") else _crashed(error, arguments)
+
+
+def _open_closed() -> None:
+    """Let go into nothing what is printed where the shell closed a stream: `dsreg list >&-`."""
+    for name in ("stdin", "stdout", "stderr"):
+        if getattr(sys, name) is None:
+            setattr(sys, name, os.fdopen(os.open(os.devnull, os.O_RDWR), "r" if name == "stdin" else "w"))
+
+
+def _end_like_interrupted() -> None:
+    """Clean up when the process is told to end, as it does after Ctrl-C."""
+
+    def stop(signal: int, frame: object) -> None:
+        raise KeyboardInterrupt
+
+    if threading.current_thread() is threading.main_thread():
+        signal.signal(signal.SIGTERM, stop)
 
 
 def _use_utf8() -> None:
@@ -154,6 +177,8 @@ def _usage_hint(error: Any) -> str:
     wrong = getattr(error, "option_name", "")
     if wrong in ("-C", "-q", "--quiet", "--version") and command != "dsreg":
         return f"it stands before the command: dsreg {wrong} {command.removeprefix('dsreg ')}"
+    if len(wrong) == 2 and not getattr(error, "possibilities", None):
+        return f"{command} --help; a name that begins with - stands after --"
     import difflib
 
     near = difflib.get_close_matches(wrong, getattr(error, "possibilities", None) or (), 1)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Any
 
 from dsreg.cli import output
@@ -9,6 +11,8 @@ from dsreg.cli import output
 if TYPE_CHECKING:
     from dsreg.sync import Plan
 
+_MANY = 20
+"""More changes of one kind in one folder are only counted."""
 _DONE = {"create": "created", "update": "updated", "delete": "deleted", "rename": "renamed"}
 
 
@@ -32,7 +36,18 @@ def change_lines(plan: Plan, *, dry_run: bool) -> list[str]:
     rows = [(_verb(change.verb, dry_run), change.shown) for change in plan.ordered()]
     rows += [(_verb("create", dry_run), f"{plan.project.shown(folder)}/") for folder in plan.folders]
     named = [row for row in rows if row[1] != "dsreg.lock"]
-    return output.table(named or rows)
+    return output.table(_counted(named or rows))
+
+
+def _counted(rows: list[tuple[str, str]]) -> list[tuple[str, str]]:
+    """Changes, those of one kind in one folder as a count where there are many."""
+    kinds = Counter((verb, PurePosixPath(path).parent) for verb, path in rows)
+    shown: dict[tuple[str, str], None] = {}
+    for verb, path in rows:
+        folder = PurePosixPath(path).parent
+        count = kinds[verb, folder]
+        shown[(verb, path) if count <= _MANY else (verb, f"{count:,} files in {folder}/")] = None
+    return list(shown)
 
 
 def _verb(verb: str, dry_run: bool) -> str:

@@ -77,7 +77,8 @@ def check(
         from dsreg.cli.fix import fix_entries
 
         return fix_entries(names or [], dataset_dir, dry_run=dry_run)
-    left = _codes(ignore)
+    left, wanted = _codes(ignore), _codes(select)
+    _refuse_unknown(left, wanted)
     settings: dict[str, Any] = {
         "stage": stage,
         "targets": list(target or ()),
@@ -89,7 +90,7 @@ def check(
 
         settings["choices"] = choices_of(take, skip, strip, option, None)
     results = _results(names, dataset_dir, format, settings)
-    return _tell(results, kind, _codes(select), left, verdicts=verdicts, one=len(names or ()) == 1)
+    return _tell(results, kind, wanted, left, verdicts=verdicts, one=len(names or ()) == 1)
 
 
 def _explain(code: str) -> int:
@@ -127,6 +128,18 @@ def _tell(
 
 def _codes(given: Sequence[str] | None) -> list[str]:
     return [code.strip() for value in given or () for code in value.split(",") if code.strip()]
+
+
+def _refuse_unknown(*given: list[str]) -> None:
+    """Refuse a beginning of codes that no code has: a misspelt one would hide every finding, or none."""
+    from dsreg.errors import UsageError
+
+    if any(given):
+        from dsreg.check.codes import all_codes
+
+        for code in (code for codes in given for code in codes):
+            if not any(known.startswith(code.upper()) for known in all_codes()):
+                raise UsageError(f"no code begins with {code}", hint="dsreg check --explain all")
 
 
 def _refuse_bad(stage: str | None, kind: str, *, fix: bool, dry_run: bool, file: bool) -> None:

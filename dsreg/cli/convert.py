@@ -53,6 +53,7 @@ def convert(
     from dsreg.cli.here import here_if_any
     from dsreg.errors import UsageError
     from dsreg.formats import find_format
+    from dsreg.registered import refuse_own
     from dsreg.runner import make_conversion
 
     root = here_if_any()
@@ -72,6 +73,8 @@ def convert(
             output.say(f"detected {found.reasons[0] if found.reasons else found.format}")
         conversion = make_conversion(source, wanted, choices, root.root if root else None)
         output_path = Path(out) if out is not None and not to_stdout else None
+        if root is not None and output_path is not None:
+            refuse_own(root, output_path, source.files)
         container = choices.options.get("container")
         report = _convert(
             conversion, output_path, container, skip_invalid=skip_invalid, force=force, dry_run=dry_run, jobs=jobs
@@ -102,7 +105,7 @@ def _detected(
 @contextmanager
 def _input(file: str) -> Iterator[Path]:
     """The file to read; standard input is kept in a file first."""
-    from dsreg.errors import DsregError, NotFoundError
+    from dsreg.errors import DsregError, NotFoundError, UsageError
     from dsreg.export import Unwritten
     from dsreg.rows import spool
 
@@ -119,6 +122,9 @@ def _input(file: str) -> Iterator[Path]:
         return
     if not Path(file).exists():
         raise NotFoundError("there is no such file or folder", where=file, hint="- reads standard input")
+    if not Path(file).is_file() and not Path(file).is_dir():
+        message = "is a pipe or a device, which is read once, and rows are read twice"
+        raise UsageError(message, where=file, hint="- reads standard input: COMMAND | dsreg convert - …")
     yield Path(file)
 
 

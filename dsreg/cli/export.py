@@ -126,6 +126,10 @@ def _places(out: str | None, jobs: list[Job], *, several: bool) -> Callable[[Job
     """Where each job writes: its own place under exports/, the file given with -o, or a place in that folder."""
     if out is None:
         return lambda job: None
+    if out == "-":
+        from dsreg.errors import UsageError
+
+        raise UsageError("export writes files", hint="dsreg convert FILE --target FORMAT writes to standard output")
     if len(jobs) == 1 and not out.endswith("/") and not Path(out).is_dir():
         return lambda job: Path(out)
     folder = Path(out)

@@ -81,6 +81,10 @@ class Document:
         """Whether the file starts with a byte order mark, which LlamaFactory cannot open."""
         return bool(self._bom)
 
+    def drop_bom(self) -> None:
+        """Let the file begin without a byte order mark."""
+        self._bom = ""
+
     def lines(self) -> dict[str, int]:
         """The line each member starts on; of a repeated name, the one that counts."""
         line, found = 1 + self._head.count("\n"), {}

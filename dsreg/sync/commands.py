@@ -15,9 +15,9 @@ from dsreg.files import project_lock
 from dsreg.info import read_info
 from dsreg.lock import exports_of
 from dsreg.model import Dataset, closest
-from dsreg.names import check_name, stem_of, unfit_name
+from dsreg.names import check_name, same_file, stem_of, unfit_name
 from dsreg.project import INFO_FILE, SETTINGS_FILE, Root, inside, open_project
-from dsreg.registry import check_free, find_toml, load, look_up, names, new_toml
+from dsreg.registry import check_free, find_toml, load, load_all, look_up, names, new_toml
 from dsreg.sync.apply import apply
 from dsreg.sync.draft import Wish, toml_change
 from dsreg.sync.plan import Accept, Change, Plan, Stage
@@ -135,7 +135,7 @@ def adopt(project: Root, only: Iterable[str] | None = None, *, dry_run: bool = F
 def _adoption(project: Root, chosen: list[str] | None) -> Plan:
     info = read_info(project).value
     registered = set(names(project))
-    stems = {stem_of(name).casefold() for name in registered}
+    stems = {same_file(stem_of(name)) for name in registered}
     wish, reasons = Wish(), dict[str, str]()
     for name in info if chosen is None else chosen:
         if name not in info:
@@ -148,12 +148,12 @@ def _adoption(project: Root, chosen: list[str] | None) -> Plan:
             continue
         found = unfit_name(name) or dataset_of_entry(info[name])
         stem = stem_of(name)
-        if isinstance(found, Dataset) and stem.casefold() in stems:
-            found = "its name differs from another only in upper and lower case: one file on many systems"
+        if isinstance(found, Dataset) and same_file(stem) in stems:
+            found = "its name differs from another only in letter case or in how accents are stored: one file for many"
         if isinstance(found, str):
             reasons[name] = found
             continue
-        stems.add(stem.casefold())
+        stems.add(same_file(stem))
         path = project.registry_dir / f"{stem}.toml"
         wish.datasets[name] = found
         wish.tomls.append(Change(path, project.shown(path), None, new_toml(found), Stage.REGISTRY))
@@ -177,6 +177,7 @@ def init(root: Path, *, dry_run: bool = False) -> Plan:
 
     def make() -> Plan:
         made = _adoption(project, None)
+        made.problems += load_all(project).problems.values()
         made.changes += [change] if change else []
         made.folders = [path for path in (project.registry_dir, project.data_dir) if not path.is_dir()]
         for folder in made.folders:

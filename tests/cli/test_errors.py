@@ -30,7 +30,7 @@ REFUSED = [
     ("add PAIRS data/pairs.json", 2, "differ only in upper and lower case", "another name"),
     ("add a,b data/pairs.json", 2, "a comma", "letters"),
     ("add x data/chat.jsonl --format alpaca", 2, "", ""),
-    ("add x data/chat.jsonl --format nope", 2, "there is no format `nope`", "did you mean `openai`?"),
+    ("add x data/chat.jsonl --format opnai", 2, "there is no format `opnai`", "did you mean `openai`?"),
     ("add x data/chat.jsonl --format kto", 2, "only a target", "formats list"),
     ("add x data/chat.jsonl --column messages", 2, "--column messages: expected KEY=VALUE", ""),
     ("add x data/chat.jsonl --column id=a --column id=b", 2, "--column id is given twice", ""),
