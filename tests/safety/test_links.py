@@ -185,7 +185,6 @@ def test_a_lock_of_a_stranger_makes_nothing_outside_go(project: Path) -> None:
 SPECIAL: dict[str, Callable[[Path], object]] = {
     "a pipe": os.mkfifo,
     "a device": lambda path: path.symlink_to("/dev/zero"),
-    "a folder": Path.mkdir,
     "a loop": lambda path: path.symlink_to(path.name),
     "a link to nothing": lambda path: path.symlink_to("nothing"),
 }
