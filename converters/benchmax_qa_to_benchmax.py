@@ -45,6 +45,9 @@ class RowError(ValueError):
         self.path = path
         self.message = message
 
+    def __str__(self) -> str:
+        return f"{self.code} {self.path}: {self.message}" if self.path else f"{self.code} {self.message}"
+
 
 class Constants:
     """The constants of one side of a conversion: what a reader or a writer knows before the first row.

@@ -12,6 +12,7 @@ from typing import Any
 import pyarrow as pa
 
 from dsreg.errors import OutputError, RegistryError
+from dsreg.rows.parquet import MISFIT, first_misfit
 
 SCALARS = {"string": pa.string(), "int": pa.int64(), "float": pa.float64(), "bool": pa.bool_()}
 BATCH = 5000
@@ -29,7 +30,8 @@ class SchemaSurvey:
         self.declared = {name: type_of(text) for name, text in declared.items()}
         self.keys: dict[str, Any] = {}
         self.rows: list[dict[str, Any]] = []
-        self.inferred: Any = None
+        self.inferred: dict[str, Any] = {}
+        self.seen = 0
 
     def see(self, row: dict[str, Any]) -> None:
         """Take one row into account."""
@@ -42,16 +44,26 @@ class SchemaSurvey:
 
     def infer(self) -> None:
         """Merge the types of the rows at hand into those of the rows before; raises OutputError where they differ."""
-        names = dict.fromkeys(key for row in self.rows for key in row)
-        columns = {name: [row.get(name) for row in self.rows] for name in names}
-        try:
-            schema = pa.table(columns).schema
-            self.inferred = schema if self.inferred is None else pa.unify_schemas([self.inferred, schema])
-        except (pa.ArrowException, OverflowError, TypeError, ValueError) as error:
-            reason = str(error).splitlines()[0]
-            hint = "all values of a column must be of one type; --option container=jsonl holds any"
-            raise OutputError(f"these rows cannot be Parquet: {reason}", hint=hint) from None
+        for name in dict.fromkeys(key for row in self.rows for key in row):
+            values = [row.get(name) for row in self.rows]
+            try:
+                field = pa.schema([pa.field(name, pa.array(values).type)])
+                known = self.inferred.get(name)
+                merged = field if known is None else pa.unify_schemas([pa.schema([known]), field])
+            except MISFIT as error:
+                raise self._refusal(name, values, str(error).splitlines()[0]) from None
+            self.inferred[name] = merged.field(name)
+        self.seen += len(self.rows)
         self.rows = []
+
+    def _refusal(self, name: str, values: list[Any], reason: str) -> OutputError:
+        """The error of a column whose values have no type in common, with the first row that does not fit."""
+        at = first_misfit(values)
+        if at is None:  # each batch of rows agrees, but not with those before
+            at = next((at for at, value in enumerate(values) if value is not None), 0)
+        hint = "all values of a column must be of one type; --option container=jsonl holds any"
+        place = f"column `{name}` of row {self.seen + at + 1:,}"
+        return OutputError(f"these rows cannot be Parquet: {place}: {reason}", hint=hint)
 
     def schema(self) -> Any:
         """The schema of all rows seen."""
@@ -61,7 +73,7 @@ class SchemaSurvey:
             fields = [(name, with_text(self.declared.get(name, pa.string()), self.keys[name])) for name in order]
             return pa.schema([pa.field(name, kind) for name, kind in fields])
         self.infer()
-        return self.inferred
+        return pa.schema(list(self.inferred.values()))
 
 
 def note_keys(row: dict[str, Any], keys: dict[str, Any]) -> None:

@@ -58,9 +58,11 @@ def test_inferred_types_that_come_late(tmp_path: Path) -> None:
 
 def test_a_column_of_two_types_is_refused(tmp_path: Path) -> None:
     plain = {"messages": [{"role": "user", "content": "q"}, {"role": "assistant", "content": "a"}]}
-    with pytest.raises(OutputError):
-        to_parquet(tmp_path, [{**plain, "topic": "x"}, {**plain, "topic": 1}], "openai", "openai")
-    assert not (tmp_path / "out.parquet").exists()
+    for before in (1, 4_999, 5_000, 6_000):
+        with pytest.raises(OutputError) as caught:
+            to_parquet(tmp_path, [*[{**plain, "topic": "x"}] * before, {**plain, "topic": 1}], "openai", "openai")
+        assert f"column `topic` of row {before + 1:,}" in caught.value.message
+        assert not (tmp_path / "out.parquet").exists()
 
 
 def test_further_columns_stand_in_the_order_of_the_rows() -> None:

@@ -11,3 +11,6 @@ class RowError(ValueError):
         self.code = code
         self.path = path
         self.message = message
+
+    def __str__(self) -> str:
+        return f"{self.code} {self.path}: {self.message}" if self.path else f"{self.code} {self.message}"

@@ -15,6 +15,23 @@ _BATCH = 5000
 _LARGEST_FLOAT32 = 3.4028235e38
 
 
+MISFIT = (pa.ArrowException, OverflowError, TypeError, ValueError)
+"""What Arrow raises for values that have no place in an array."""
+
+
+def first_misfit(values: list[Any], kind: pa.DataType | None = None) -> int | None:
+    """The position of the first value that cannot stand in one array with those before it; None if all can."""
+    fits, ends = 0, len(values) + 1  # so many values fit; so many do not
+    while fits + 1 < ends:
+        middle = (fits + ends) // 2
+        try:
+            pa.array(values[:middle], type=kind)
+            fits = middle
+        except MISFIT:
+            ends = middle
+    return fits if fits < len(values) else None
+
+
 class ParquetSink:
     """Collects rows into batches. Without a schema, the first batch decides on it."""
 
@@ -66,8 +83,9 @@ class ParquetSink:
         values = [row.get(field.name) for row in self._rows]
         try:
             column = pa.array(values, type=None if infer else field.type)
-        except (pa.ArrowException, OverflowError, TypeError, ValueError) as e:
-            raise self._error(field.name, str(e).splitlines()[0]) from e
+        except MISFIT as e:
+            at = first_misfit(values, None if infer else field.type)
+            raise self._error(field.name, str(e).splitlines()[0], at) from e
         if not field.nullable and column.null_count:
             raise self._error(field.name, "a row has no value, and the schema demands one")
         return column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column
@@ -82,9 +100,11 @@ class ParquetSink:
                 hint = "the columns are those of the first rows, or of the schema given; JSON Lines holds any"
                 raise OutputError(f"column {path} of row {number} {reason}", where=self._name, hint=hint)
 
-    def _error(self, column: str, reason: str) -> OutputError:
+    def _error(self, column: str, reason: str, at: int | None = None) -> OutputError:
         last = self._done + len(self._rows)
         rows = f"rows {self._done + 1} to {last} do not fit into Parquet"
+        if at is not None:
+            rows = f"row {self._done + at + 1} does not fit into Parquet"
         hint = "all values of a column must be of one type; JSON Lines holds any"
         return OutputError(f"column {column}: {rows}: {reason}", where=self._name, hint=hint)
 

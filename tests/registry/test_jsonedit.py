@@ -184,12 +184,12 @@ def test_lines_of_members() -> None:
 
 def test_ten_thousand_entries_are_no_trouble() -> None:
     text = json.dumps({f"set_{number}": ENTRY for number in range(10_000)}, indent=2)
-    start = time.perf_counter()
+    start = time.process_time()
     document = Document(text, "f")
     document.set_member("set_5000", {**ENTRY, "formatting": "openai"})
     document.set_member("new", ENTRY)
     assert len(document.text()) > len(text)
-    assert time.perf_counter() - start < 2
+    assert time.process_time() - start < 2
 
 
 def real_registries(shared: Path) -> list[tuple[str, bytes]]:
