@@ -254,3 +254,8 @@ def test_samples_of_a_line_that_is_no_row(tmp_path: Path, line: str, code: str) 
     with pytest.raises(RowError) as caught:
         next(samples)
     assert caught.value.code == code
+
+
+@pytest.mark.parametrize(("path", "text"), [("output", "DS204 output: expected text"), ("", "DS204 expected text")])
+def test_an_error_of_a_row_can_be_read(path: str, text: str) -> None:
+    assert str(RowError("DS204", path, "expected text")) == text
