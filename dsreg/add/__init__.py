@@ -11,6 +11,7 @@ from typing import Any
 
 from dsreg.add.find import file_name_of, find_source
 from dsreg.add.options import place_options
+from dsreg.add.readable import unread_reason
 from dsreg.detected import detect_files
 from dsreg.detection import Detection
 from dsreg.entry import FORMATTING
@@ -87,7 +88,8 @@ def propose(project: Root, name: str, source: str | None = None, asked: Asked | 
     file_name, warnings = file_name_of(project, path)
     found = _detected(project, path, asked)
     values = {"file_name": file_name, **asked.entry, **_described(project, found)}
-    proposal = Proposal(_dataset(project, values, asked), reasons=list(found.reasons), warnings=warnings)
+    reasons = [*found.reasons, *_copied_where_unread(project, values, asked)]
+    proposal = Proposal(_dataset(project, values, asked), reasons=reasons, warnings=warnings)
     _try_rows(project, name, proposal)
     if proposal.looked and not proposal.read:
         raise DataFileError(
@@ -114,6 +116,8 @@ def revise(
         values["file_name"], proposal.warnings = file_name_of(project, find_source(project, name, source))
     if asked.format is not None and asked.format != values.get("format"):
         values |= _redetected(project, values, asked, proposal)
+    if source is not None or asked.format is not None:
+        proposal.reasons += _copied_where_unread(project, values, asked)
     for table, given in (("columns", asked.columns), ("tags", asked.tags)):
         if given:
             values[table] = {key: value for key, value in {**values.get(table, {}), **given}.items() if value}
@@ -162,6 +166,17 @@ def _described(project: Root, found: Detection) -> dict[str, Any]:
     if found.format in CHAT_FORMATS:
         values["tags"] = _chat_tags(found.format, found.tags)
     return values
+
+
+def _copied_where_unread(project: Root, values: dict[str, Any], asked: Asked) -> list[str]:
+    """Ask for a copy, and say why, where LlamaFactory reads the format but not such files."""
+    if values["format"] not in FORMATTING or "llamafactory" in values or asked.copy is not None:
+        return []
+    file_name = values.get("file_name")
+    why = unread_reason(data_files(project.data_dir / file_name)) if file_name else ""
+    if why:
+        values["llamafactory"] = "copy"
+    return [why] if why else []
 
 
 def _chat_tags(format: str, tags: dict[str, str]) -> dict[str, str]:
