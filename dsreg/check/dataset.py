@@ -182,7 +182,7 @@ def _note(subject: Subject, note: Note) -> Finding:
 
 NOTE_HINTS = {
     "source_ignored": "keep one source key",
-    "dates_read": "save the file as one JSON array, or add text to the dates",
+    "dates_read": "save the dates as text: in one JSON array, or in a text column of Parquet",
 }
 
 

@@ -65,7 +65,7 @@ def load(entry: Entry, dataset_dir: Path) -> Loaded | list[Note]:
     if not source.splits:
         return source.notes
     loaded = _select(entry, _prepare(source))
-    loaded.notes = [*source.notes, *_date_notes(loaded.schema), *loaded.notes]
+    loaded.notes = [*source.notes, *_date_notes(loaded.schema, source.kind), *loaded.notes]
     return loaded
 
 
@@ -266,9 +266,11 @@ def _micro(kind: Any) -> Any:
     return kind
 
 
-def _date_notes(schema: Any) -> list[Note]:
+_READ_AS_DATES = "the text of column {!r} is read as timestamps"
+
+
+def _date_notes(schema: Any, kind: str) -> list[Note]:
+    said = "column {!r} holds timestamps, not text" if kind in ("parquet", "arrow") else _READ_AS_DATES
     return [
-        Note("dates_read", f"the text of column {field.name!r} is read as timestamps", field.name)
-        for field in schema
-        if "timestamp" in str(field.type)
+        Note("dates_read", said.format(field.name), field.name) for field in schema if "timestamp" in str(field.type)
     ]

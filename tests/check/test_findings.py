@@ -235,3 +235,22 @@ def test_the_summary_names_the_stages_that_fit(check: Check, tmp_path: Path) -> 
     assert "d: 2 rows: 0 kept, 2 dropped (stage sft; fits kto, ppo)" in done.out
     assert "hint: --stage kto" in done.out
     assert done.code == 1
+
+
+def test_dates_in_the_words_of_their_file(check: Check, tmp_path: Path) -> None:
+    import datetime
+
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    day = datetime.datetime(2024, 5, 1)
+    pq.write_table(pa.table({"instruction": ["a"], "output": [day]}), tmp_path / "a.parquet")
+    rows = "".join(json.dumps({"instruction": "a", "output": f"2024-05-0{at}"}) + "\n" for at in range(1, 4))
+    (tmp_path / "b.jsonl").write_text(rows)
+    write(tmp_path, {"a": {"file_name": "a.parquet"}, "b": {"file_name": "b.jsonl"}}, {})
+    found = {
+        result["dataset"]: next(issue["message"] for issue in result["issues"] if issue["code"] == "DS154")
+        for result in check("--dataset-dir", str(tmp_path), "--json").json
+    }
+    assert found["a"] == "column 'output' holds timestamps, not text"
+    assert found["b"] == "the text of column 'output' is read as timestamps"
