@@ -142,6 +142,7 @@ def copy_bytes(project: Root, name: str, dataset: Dataset, notices: list[Notice]
             tally = export(conversion, output, container="json").tally
         except TooManyRejects as error:
             first, count = error.report.rejects[0], error.report.tally.rejected.total()
+            first = replace(first, source=Path(project.shown(first.source)))
             raise RejectsError(
                 f"the copy of {name} for LlamaFactory would lack {count:,} rows; first: {first}",
                 hint=_way_out(name, error.report.rejects),

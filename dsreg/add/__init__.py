@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 import os
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -289,7 +289,9 @@ def _try_rows(project: Root, name: str, proposal: Proposal) -> None:
         try:
             sample = source.sample(value)
         except RowError as error:
-            proposal.problem = proposal.problem or make_reject(stream, value, error)
+            if proposal.problem is None:
+                shown = Path(project.shown(stream.path))
+                proposal.problem = replace(make_reject(stream, value, error), source=shown)
             continue
         proposal.read += 1
         if proposal.sample is None:

@@ -187,3 +187,10 @@ def test_told_to_end_it_cleans_up(project: Path) -> None:
         said = process.stderr.read().decode()
     assert process.returncode == 130 and "interrupted" in said
     assert not any((project / "tmp").iterdir()) and not (project / "o.jsonl").exists()
+
+
+def test_a_file_has_one_name_in_an_output(dsreg: Dsreg, project: Path) -> None:
+    lines(project / "data" / "x.jsonl", ROW, {**ROW, "output": 5})
+    added = dsreg("add", "x", "data/x.jsonl", "--copy")
+    assert "data/x.jsonl:2: DS204" in added.err and "would lack 1 rows; first: data/x.jsonl:2" in added.err
+    assert str(project) not in added.err
