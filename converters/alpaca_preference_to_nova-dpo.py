@@ -279,6 +279,14 @@ def read_extra(row: dict[str, Any], c: Constants) -> dict[str, Any]:
     return {names.get(key, key): value for key, value in row.items() if key not in c.used}
 
 
+def add_extra(sample: dict[str, Any], row: dict[str, Any], c: Constants) -> dict[str, Any]:
+    """The sample, with the further columns of its row where it has any; raises RowError DS310."""
+    extra = read_extra(row, c)
+    if extra:
+        sample["extra"] = extra
+    return sample
+
+
 # ------------------------------------------------------------------------------
 # Media placeholders in text, and the content parts they stand for.
 
@@ -355,10 +363,7 @@ def read_row(row: dict[str, Any], c: Constants) -> dict[str, Any]:
             sample["tools"] = tools
     if not c.columns.keys().isdisjoint(MEDIA_COLUMNS):
         place_media(messages, read_media(row, c), c.columns["prompt"])
-    extra = read_extra(row, c)
-    if extra:
-        sample["extra"] = extra
-    return sample
+    return add_extra(sample, row, c)
 
 
 def alpaca_messages(row: dict[str, Any], c: Constants) -> list[dict[str, Any]]:

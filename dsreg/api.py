@@ -17,10 +17,9 @@ from dsreg.lock import note_export, record_exports, wrote_export
 from dsreg.project import Root, find_root, inside, open_project
 from dsreg.registered import PEEK_ROWS, container_option, refuse_own, source_of, target_choices
 from dsreg.registry import load, look_up, names
-from dsreg.rowcode.errors import RowError
-from dsreg.rowcode.pipeline import SetAside, convert_row, read_samples
+from dsreg.rowcode.pipeline import SetAside, convert_row
 from dsreg.rows import data_files, open_rows
-from dsreg.runner import Choices, Conversion, make_conversion, stream_rows
+from dsreg.runner import Choices, Conversion, make_conversion, must_survey, stream_rows, survey_rows
 from dsreg.source import Source, make_source
 
 if TYPE_CHECKING:
@@ -188,30 +187,15 @@ def convert(
     found = detect(head, format=source, columns=columns, tags=tags, ranking=ranking)
     made = source_from(found, "rows", [], options)
     choices = Choices(take, frozenset(skip), frozenset(strip), dict(options or {}))
-    steps = make_conversion(made, find_format(target), choices).steps
-    writer = find_format(target).writer
-    if hasattr(writer, "survey") and writer.survey_needed(steps.target):
+    conversion = make_conversion(made, find_format(target), choices)
+    if must_survey(conversion):
         head = [*head, *stream]
-        survey_rows(head, steps, writer)
+        survey_rows(conversion, head)
     for row in chain(head, stream):
         try:
-            yield from convert_row(row, steps)
+            yield from convert_row(row, conversion.steps)
         except SetAside:
             continue
-
-
-def survey_rows(rows: list[Any], steps: Any, writer: Any) -> None:
-    """Show all samples to a writer that must know them before it writes the first."""
-    from dsreg.notes import Notes
-
-    notes = Notes()
-    for row in rows:
-        try:
-            for sample in read_samples(row, steps):
-                writer.survey(sample, steps.target, notes)
-        except (RowError, SetAside):
-            continue
-    writer.decide(notes, steps.target)
 
 
 def source_from(found: Detection, name: str, files: list[Path], options: Mapping[str, Any] | None = None) -> Source:

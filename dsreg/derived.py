@@ -60,11 +60,11 @@ def wanted_files(project: Root, name: str, dataset: Dataset) -> list[Wanted]:
         content = functools.partial(converter_bytes, project, name, dataset, target)
         key = target_key(project, dataset, target)
         wanted.append(Wanted(f"converters/{stem}_to_{stem_of(target)}.py", content, key))
-        wanted += wanted_descriptors(project, name, dataset, target)
+        wanted += wanted_descriptors(project, name, dataset, target, key)
     return wanted
 
 
-def wanted_descriptors(project: Root, name: str, dataset: Dataset, target: str) -> list[Wanted]:
+def wanted_descriptors(project: Root, name: str, dataset: Dataset, target: str, key: str) -> list[Wanted]:
     """The descriptors of a target that apply; where that cannot be told now, those that are there stay wanted."""
     listed: list[str] = []
     try:
@@ -73,7 +73,6 @@ def wanted_descriptors(project: Root, name: str, dataset: Dataset, target: str) 
         files = kept_files(target_conversion(project, name, dataset, target), container) if listed else []
     except DsregError:  # the converter says it too
         files = [file for file in listed if (project.root / kept_path(name, target, file)).exists()]
-    key = target_key(project, dataset, target) if files else ""
     return [
         Wanted(
             kept_path(name, target, file),

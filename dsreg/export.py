@@ -175,13 +175,16 @@ def check_rejects(output: Path, sources: list[Path]) -> None:
     if path.is_symlink():
         raise OutputError("the rejects go here, and it is a symbolic link", where=str(path), hint=f"rm {path}")
     check_output(path, sources, ours=True)
-    if not path.is_file():
-        return
+    if path.is_file() and beginning(path) not in (b"", _REJECT):
+        raise OutputError(
+            "the rejects go here, and it is another file", where=str(path), hint="move it to another place"
+        )
+
+
+def beginning(path: Path) -> bytes:
+    """As much of a file as tells whether it holds rejects."""
     with path.open("rb") as file:
-        if file.read(len(_REJECT)) not in (b"", _REJECT):
-            raise OutputError(
-                "the rejects go here, and it is another file", where=str(path), hint="move it to another place"
-            )
+        return file.read(len(_REJECT))
 
 
 def export(
@@ -261,9 +264,7 @@ def delete_stale_rejects(output: Path, sources: list[Path]) -> None:
     path = rejects_place(output)
     if not path.is_file() or path.is_symlink() or any(source.samefile(path) for source in sources):
         return
-    with path.open("rb") as file:
-        ours = file.read(len(_REJECT)) == _REJECT
-    if ours:
+    if beginning(path) == _REJECT:
         delete(path)
 
 

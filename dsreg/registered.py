@@ -22,6 +22,15 @@ if TYPE_CHECKING:
     from dsreg.project import Root
 
 
+PEEK_ROWS = 200
+"""How many rows are looked at where a decision needs data."""
+# What LlamaFactory assumes where an entry has no `columns` at all (data/parser.py, DatasetAttr).
+LLAMAFACTORY_COLUMNS = {
+    "alpaca": {"prompt": "instruction", "query": "input", "response": "output"},
+    "sharegpt": {"messages": "conversations"},
+}
+
+
 def refuse_own(project: Root, output: Path, sources: Iterable[Path]) -> None:
     """Refuse to write over what a project is made of: dsreg's own files, and the data of its datasets.
 
@@ -41,15 +50,6 @@ def refuse_own(project: Root, output: Path, sources: Iterable[Path]) -> None:
     if owner:
         message = f"is {owner}, which no export writes over"
         raise OutputError(message, where=str(output), hint="choose another place with -o")
-
-
-PEEK_ROWS = 200
-"""How many rows are looked at where a decision needs data."""
-# What LlamaFactory assumes where an entry has no `columns` at all (data/parser.py, DatasetAttr).
-LLAMAFACTORY_COLUMNS = {
-    "alpaca": {"prompt": "instruction", "query": "input", "response": "output"},
-    "sharegpt": {"messages": "conversations"},
-}
 
 
 def peek(files: list[Path], count: int = PEEK_ROWS) -> list[dict[str, Any]]:
@@ -81,8 +81,8 @@ def columns_of(format: Format, dataset: Dataset, files: list[Path]) -> dict[str,
     """The columns a dataset's rows are read by.
 
     For LlamaFactory's own layouts its rule holds: a `columns` table is complete, without one its defaults count, and
-    one that names only dsreg's extras is none. Other
-    formats have their default names under what is given; only where those leave the task open, the data decides.
+    one that names only dsreg's extras is none. Other formats have their default names under what is given; only where
+    those leave the task open, the data decides.
     """
     manifest = format.manifest
     known = {*manifest.columns, *EXTRA_COLUMNS}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Protocol
@@ -230,17 +230,32 @@ def row_user(
 
 def survey(conversion: Conversion, limit: int | None) -> None:
     """Let a writer that must know the whole file first see all samples; it settles its options or refuses the file."""
-    writer, target = conversion.target.writer, conversion.steps.target
-    if not hasattr(writer, "survey") or not writer.survey_needed(target):
-        return
+    if must_survey(conversion):
+        survey_rows(conversion, (value for _, value in stream_rows(conversion.source, limit)))
+
+
+def must_survey(conversion: Conversion) -> bool:
+    """Whether the target's writer, under its options, must know all samples before it writes the first."""
+    writer = conversion.target.writer
+    return hasattr(writer, "survey") and bool(writer.survey_needed(conversion.steps.target))
+
+
+def survey_rows(conversion: Conversion, rows: Iterable[Any]) -> Notes:
+    """Let the writer decide by these rows, or refuse them with a RowError; returns what it noted."""
     notes = Notes()
-    for _, value in stream_rows(conversion.source, limit):
-        try:
-            for sample in read_samples(value, conversion.steps):
-                writer.survey(sample, target, notes)
-        except (RowError, SetAside):
-            continue  # the pass that writes reports it
-    writer.decide(notes, target)
+    for row in rows:
+        show_samples(conversion, row, notes)
+    conversion.target.writer.decide(notes, conversion.steps.target)
+    return notes
+
+
+def show_samples(conversion: Conversion, row: Any, notes: Notes) -> None:
+    """Let the writer note what it must know of one row; one that cannot be used is reported where it is written."""
+    try:
+        for sample in read_samples(row, conversion.steps):
+            conversion.target.writer.survey(sample, conversion.steps.target, notes)
+    except (RowError, SetAside):
+        return
 
 
 def stream_rows(source: Source, limit: int | None = None) -> Iterator[tuple[RowStream, Any]]:

@@ -251,11 +251,6 @@ def broken_rows(view: FileView) -> Iterator[tuple[Path, int | None, int, str, st
             yield path, int(place) if place.isdigit() else None, 0, "", error.message, error.hint
 
 
-def loads_for_dsreg(view: FileView) -> bool:
-    """Whether dsreg reads every file without complaint."""
-    return next(broken_rows(view), None) is None
-
-
 RULES = [
     Rule("DS143", "warning", wrong_suffix, "LlamaFactory goes by the suffix", "[{…}] in t.txt", "data/loader.py:77-89"),
     Rule("DS144", "note", other_json, "it is read all the same", "one array in rows.jsonl", "datasets, json builder"),

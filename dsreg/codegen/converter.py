@@ -8,7 +8,7 @@ from dsreg.codegen.templating import heading, render_template
 from dsreg.errors import UsageError
 from dsreg.rowcode.constants import Constants
 from dsreg.rowcode.pipeline import Steps
-from dsreg.runner import Conversion
+from dsreg.runner import Conversion, must_survey
 
 SHARED = ("dsreg.codegen.", "dsreg.rows.bad", "dsreg.rows.strict", "dsreg.notes")
 """Modules of dsreg that are pasted beside the row code."""
@@ -38,7 +38,7 @@ def render_converter(conversion: Conversion, *, container: str | None = None) ->
     """
     steps, target = conversion.steps, conversion.target
     container = container or target.manifest.container
-    survey = hasattr(target.writer, "survey") and bool(target.writer.survey_needed(steps.target))
+    survey = must_survey(conversion)
     held = bool(steps.unheld or steps.skip or steps.strip)
     bundle, source_fields, target_fields = collect(conversion, survey=survey, held=held)
     sets_aside = held or steps.adapt is not None

@@ -16,15 +16,25 @@ from dsreg.fast.reserved import reserved
 from dsreg.notes import Notes
 from dsreg.registered import PEEK_ROWS, peek
 from dsreg.rowcode.constants import Constants
-from dsreg.rowcode.errors import RowError
-from dsreg.rowcode.pipeline import SetAside, read_samples
 from dsreg.rows.arrays import SPACE
 from dsreg.rows.decode import Decoder, has_long_integer
 from dsreg.rows.encode import encode
 from dsreg.rows.sniff import container_of
 from dsreg.rows.source import BLOCK, Source
 from dsreg.rows.stream import RowStream
-from dsreg.runner import Conversion, Mistaken, Place, Reject, Tally, row_user, stream_rows, survey
+from dsreg.runner import (
+    Conversion,
+    Mistaken,
+    Place,
+    Reject,
+    Tally,
+    must_survey,
+    row_user,
+    show_samples,
+    stream_rows,
+    survey,
+    survey_rows,
+)
 
 REST = 15
 """How many blocks are converted row by row at once after one of which most rows had to be."""
@@ -70,22 +80,9 @@ def decide_early(conversion: Conversion) -> Notes | None:
     """
     if not conversion.target.manifest.text.get("write", {}).get("style"):
         return None
-    writer, target, notes = conversion.target.writer, conversion.steps.target, Notes()
-    if not hasattr(writer, "survey") or not writer.survey_needed(target):
+    if not must_survey(conversion):
         return None
-    for _, value in stream_rows(conversion.source, PEEK_ROWS):
-        see(conversion, value, notes)
-    writer.decide(notes, target)
-    return notes
-
-
-def see(conversion: Conversion, value: Any, notes: Notes) -> None:
-    """Show the samples of a row to a writer that must know all of them."""
-    try:
-        for sample in read_samples(value, conversion.steps):
-            conversion.target.writer.survey(sample, conversion.steps.target, notes)
-    except (RowError, SetAside):
-        return  # it is reported where it is written
+    return survey_rows(conversion, (value for _, value in stream_rows(conversion.source, PEEK_ROWS)))
 
 
 def run_fast(
@@ -161,7 +158,7 @@ class Run:
     def _use(self, place: Place, value: Any) -> None:
         """Convert one row the portable way."""
         if self.early is not None:
-            see(self.conversion, value, self.early)
+            show_samples(self.conversion, value, self.early)
         self._convert_row(place, value)
 
     def _encode(self, row: dict[str, Any]) -> None:

@@ -202,6 +202,22 @@ def read_extra(row: dict[str, Any], c: Constants) -> dict[str, Any]:
     return {names.get(key, key): value for key, value in row.items() if key not in c.used}
 
 
+def add_extra(sample: dict[str, Any], row: dict[str, Any], c: Constants) -> dict[str, Any]:
+    """The sample, with the further columns of its row where it has any; raises RowError DS310."""
+    extra = read_extra(row, c)
+    if extra:
+        sample["extra"] = extra
+    return sample
+
+
+def add_tools_and_extra(sample: dict[str, Any], row: dict[str, Any], c: Constants) -> dict[str, Any]:
+    """The sample, with the tools and the further columns of its row where it has any; raises RowError."""
+    tools = read_tools(row, c)
+    if tools:
+        sample["tools"] = tools
+    return add_extra(sample, row, c)
+
+
 def carry_extra(sample: dict[str, Any], row: dict[str, Any]) -> dict[str, Any]:
     """The row with the sample's further columns before its own; raises RowError DS310 where one would be lost.
 

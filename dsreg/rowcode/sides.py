@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 from dsreg.rowcode.chat import answer_part, read_chat, write_chat, write_tools
-from dsreg.rowcode.columns import as_text, carry_extra, json_name, need, need_text, read_extra, read_tools
+from dsreg.rowcode.columns import as_text, carry_extra, json_name, need, need_text
 from dsreg.rowcode.constants import Constants
 from dsreg.rowcode.errors import RowError
 
@@ -122,18 +122,6 @@ def split_texts(row: dict[str, Any], c: Constants) -> dict[str, list[dict[str, A
         "chosen": [{"role": "assistant", "content": chosen[at:]}],
         "rejected": [{"role": "assistant", "content": rejected[at:]}],
     }
-
-
-def side_sample(row: dict[str, Any], c: Constants, sides: dict[str, Any]) -> dict[str, Any]:
-    """The sample of these sides, with the row's tools and its further columns."""
-    sample = {"task": c.task, **sides}
-    tools = read_tools(row, c)
-    if tools:
-        sample["tools"] = tools
-    extra = read_extra(row, c)
-    if extra:
-        sample["extra"] = extra
-    return sample
 
 
 def survey_sides(sample: dict[str, Any], notes: Any) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from dsreg.rowcode.columns import as_list, as_text, need_label, need_text, optional_text, read_extra, read_tools
+from dsreg.rowcode.columns import add_extra, as_list, as_text, need_label, need_text, optional_text, read_tools
 from dsreg.rowcode.constants import Constants
 from dsreg.rowcode.errors import RowError
 from dsreg.rowcode.media import MEDIA_COLUMNS, place_media, read_media
@@ -30,10 +30,7 @@ def read_row(row: dict[str, Any], c: Constants) -> dict[str, Any]:
             sample["tools"] = tools
     if not c.columns.keys().isdisjoint(MEDIA_COLUMNS):
         place_media(messages, read_media(row, c), c.columns["prompt"])
-    extra = read_extra(row, c)
-    if extra:
-        sample["extra"] = extra
-    return sample
+    return add_extra(sample, row, c)
 
 
 def alpaca_messages(row: dict[str, Any], c: Constants) -> list[dict[str, Any]]:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from dsreg.rowcode.columns import need, need_label
+from dsreg.rowcode.columns import add_tools_and_extra, need, need_label
 from dsreg.rowcode.constants import Constants
 from dsreg.rowcode.errors import RowError
-from dsreg.rowcode.sides import one_style, read_answer, read_prompt, side_sample
+from dsreg.rowcode.sides import one_style, read_answer, read_prompt
 
 
 def read_row(row: dict[str, Any], c: Constants) -> dict[str, Any]:
@@ -17,7 +17,7 @@ def read_row(row: dict[str, Any], c: Constants) -> dict[str, Any]:
     one_style(row, c, ["prompt", "completion"])
     messages = read_prompt(row, c)
     completion = read_answer(row, c, "completion", len(messages))
-    sample = side_sample(row, c, {"messages": messages, "completion": completion})
+    sample = add_tools_and_extra({"task": c.task, "messages": messages, "completion": completion}, row, c)
     sample["label"] = hf_kto_label(row, c)
     return sample
 

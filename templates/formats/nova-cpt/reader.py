@@ -4,14 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from dsreg.rowcode.columns import need_text, read_extra
+from dsreg.rowcode.columns import add_extra, need_text
 from dsreg.rowcode.constants import Constants
 
 
 def read_row(row: dict[str, Any], c: Constants) -> dict[str, Any]:
     """The sample of one row; raises RowError."""
     sample: dict[str, Any] = {"task": c.task, "text": need_text(row, c, "text")}
-    extra = read_extra(row, c)
-    if extra:
-        sample["extra"] = extra
-    return sample
+    return add_extra(sample, row, c)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from dsreg.rowcode.columns import as_list, as_text, read_extra
+from dsreg.rowcode.columns import add_extra, as_list, as_text
 from dsreg.rowcode.constants import Constants
 from dsreg.rowcode.converse_read import (
     as_closed_object,
@@ -31,10 +31,7 @@ def read_row(row: dict[str, Any], c: Constants) -> dict[str, Any]:
     tools = read_tool_config(row, c)
     if tools:
         sample["tools"] = tools
-    extra = read_extra(row, c)
-    if extra:
-        sample["extra"] = extra
-    return sample
+    return add_extra(sample, row, c)
 
 
 def nova_dpo_answers(raw: Any, path: str) -> dict[str, list[dict[str, Any]]]:

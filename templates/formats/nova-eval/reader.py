@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from dsreg.rowcode.columns import as_list, as_object, as_text, need_text, optional, optional_text, read_extra
+from dsreg.rowcode.columns import add_extra, as_list, as_object, as_text, need_text, optional, optional_text
 from dsreg.rowcode.constants import Constants
 
 
@@ -22,10 +22,7 @@ def read_row(row: dict[str, Any], c: Constants) -> dict[str, Any]:
         messages.append({"role": "assistant", "content": need_text(row, c, "response")})
     elif optional(row, c, "response") is not None:
         sample["answer"] = need_text(row, c, "response")
-    extra = read_extra(row, c)
-    if extra:
-        sample["extra"] = extra
-    return sample
+    return add_extra(sample, row, c)
 
 
 def nova_eval_images(row: dict[str, Any], c: Constants) -> list[dict[str, Any]]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from dsreg.rowcode.chat import read_chat
-from dsreg.rowcode.columns import need, read_extra, read_tools
+from dsreg.rowcode.columns import add_tools_and_extra, need
 from dsreg.rowcode.constants import Constants
 from dsreg.rowcode.errors import RowError
 from dsreg.rowcode.plain import write_plain
@@ -21,13 +21,7 @@ def read_row(row: dict[str, Any], c: Constants) -> dict[str, Any]:
     answer = nova_rlvr_answer(row.get(c.columns["answer"])) if "answer" in c.columns else None
     if answer is not None:
         sample["answer"] = answer
-    tools = read_tools(row, c)
-    if tools:
-        sample["tools"] = tools
-    extra = read_extra(row, c)
-    if extra:
-        sample["extra"] = extra
-    return sample
+    return add_tools_and_extra(sample, row, c)
 
 
 def nova_rlvr_answer(value: Any) -> Any:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from dsreg.rowcode.columns import read_extra
+from dsreg.rowcode.columns import add_extra
 from dsreg.rowcode.constants import Constants
 from dsreg.rowcode.converse_read import read_converse, read_converse_turn, read_tool_config
 
@@ -19,7 +19,4 @@ def read_row(row: dict[str, Any], c: Constants) -> dict[str, Any]:
     tools = read_tool_config(row, c)
     if tools:
         sample["tools"] = tools
-    extra = read_extra(row, c)
-    if extra:
-        sample["extra"] = extra
-    return sample
+    return add_extra(sample, row, c)

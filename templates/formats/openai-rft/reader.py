@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from dsreg.rowcode.chat import read_chat
-from dsreg.rowcode.columns import need, read_extra, read_tools
+from dsreg.rowcode.columns import add_tools_and_extra, need
 from dsreg.rowcode.constants import Constants
 
 
@@ -16,10 +16,4 @@ def read_row(row: dict[str, Any], c: Constants) -> dict[str, Any]:
     column = c.columns.get("answer")
     if column is not None and row.get(column) is not None:
         sample["answer"] = row[column]
-    tools = read_tools(row, c)
-    if tools:
-        sample["tools"] = tools
-    extra = read_extra(row, c)
-    if extra:
-        sample["extra"] = extra
-    return sample
+    return add_tools_and_extra(sample, row, c)

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from dsreg.rowcode.columns import need_text, optional
+from dsreg.rowcode.columns import add_tools_and_extra, need_text, optional
 from dsreg.rowcode.constants import Constants
-from dsreg.rowcode.sides import read_pair, side_sample
+from dsreg.rowcode.sides import read_pair
 
 
 def read_row(row: dict[str, Any], c: Constants) -> dict[str, Any]:
@@ -16,4 +16,4 @@ def read_row(row: dict[str, Any], c: Constants) -> dict[str, Any]:
     if has_prompt or isinstance(optional(row, c, "chosen"), str):
         for name in ("prompt", "chosen", "rejected"):
             need_text(row, c, name)
-    return side_sample(row, c, read_pair(row, c))
+    return add_tools_and_extra({"task": c.task, **read_pair(row, c)}, row, c)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from dsreg.rowcode.chat import read_chat
-from dsreg.rowcode.columns import need_text, optional, read_extra
+from dsreg.rowcode.columns import add_extra, need_text, optional
 from dsreg.rowcode.constants import Constants
 from dsreg.rowcode.errors import RowError
 from dsreg.rowcode.sides import under_system
@@ -25,7 +25,4 @@ def read_row(row: dict[str, Any], c: Constants) -> dict[str, Any]:
             {"role": "assistant", "content": need_text(row, c, "completion")},
         ]
     sample: dict[str, Any] = {"task": c.task, "messages": under_system(messages, row, c)}
-    extra = read_extra(row, c)
-    if extra:
-        sample["extra"] = extra
-    return sample
+    return add_extra(sample, row, c)

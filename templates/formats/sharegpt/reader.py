@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from dsreg.rowcode.columns import need, need_label, optional_text, read_extra, read_tools
+from dsreg.rowcode.columns import add_extra, need, need_label, optional_text, read_tools
 from dsreg.rowcode.constants import Constants
 from dsreg.rowcode.errors import RowError
 from dsreg.rowcode.media import MEDIA_COLUMNS, place_media, read_media, refuse_placeholders
@@ -35,10 +35,7 @@ def read_row(row: dict[str, Any], c: Constants) -> dict[str, Any]:
         media = read_media(row, c)
         refuse_placeholders([*sample.get("chosen", ()), *sample.get("rejected", ())], media, column)
         place_media([*messages, *sample.get("completion", ())], media, column)
-    extra = read_extra(row, c)
-    if extra:
-        sample["extra"] = extra
-    return sample
+    return add_extra(sample, row, c)
 
 
 def sharegpt_system(system: str, messages: list[dict[str, Any]], c: Constants) -> list[dict[str, Any]]:

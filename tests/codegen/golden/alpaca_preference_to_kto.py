@@ -275,6 +275,14 @@ def read_extra(row: dict[str, Any], c: Constants) -> dict[str, Any]:
     return {names.get(key, key): value for key, value in row.items() if key not in c.used}
 
 
+def add_extra(sample: dict[str, Any], row: dict[str, Any], c: Constants) -> dict[str, Any]:
+    """The sample, with the further columns of its row where it has any; raises RowError DS310."""
+    extra = read_extra(row, c)
+    if extra:
+        sample["extra"] = extra
+    return sample
+
+
 def carry_extra(sample: dict[str, Any], row: dict[str, Any]) -> dict[str, Any]:
     """The row with the sample's further columns before its own; raises RowError DS310 where one would be lost.
 
@@ -394,10 +402,7 @@ def read_row(row: dict[str, Any], c: Constants) -> dict[str, Any]:
             sample["tools"] = tools
     if not c.columns.keys().isdisjoint(MEDIA_COLUMNS):
         place_media(messages, read_media(row, c), c.columns["prompt"])
-    extra = read_extra(row, c)
-    if extra:
-        sample["extra"] = extra
-    return sample
+    return add_extra(sample, row, c)
 
 
 def alpaca_messages(row: dict[str, Any], c: Constants) -> list[dict[str, Any]]:

@@ -154,6 +154,14 @@ def read_extra(row: dict[str, Any], c: Constants) -> dict[str, Any]:
     return {names.get(key, key): value for key, value in row.items() if key not in c.used}
 
 
+def add_extra(sample: dict[str, Any], row: dict[str, Any], c: Constants) -> dict[str, Any]:
+    """The sample, with the further columns of its row where it has any; raises RowError DS310."""
+    extra = read_extra(row, c)
+    if extra:
+        sample["extra"] = extra
+    return sample
+
+
 def carry_extra(sample: dict[str, Any], row: dict[str, Any]) -> dict[str, Any]:
     """The row with the sample's further columns before its own; raises RowError DS310 where one would be lost.
 
@@ -178,10 +186,7 @@ def carry_extra(sample: dict[str, Any], row: dict[str, Any]) -> dict[str, Any]:
 def read_row(row: dict[str, Any], c: Constants) -> dict[str, Any]:
     """The sample of one pretraining row; raises RowError."""
     sample: dict[str, Any] = {"task": "pretrain", "text": need_text(row, c, "text")}
-    extra = read_extra(row, c)
-    if extra:
-        sample["extra"] = extra
-    return sample
+    return add_extra(sample, row, c)
 
 
 # ------------------------------------------------------------------------------

@@ -290,6 +290,14 @@ def read_extra(row: dict[str, Any], c: Constants) -> dict[str, Any]:
     return {names.get(key, key): value for key, value in row.items() if key not in c.used}
 
 
+def add_extra(sample: dict[str, Any], row: dict[str, Any], c: Constants) -> dict[str, Any]:
+    """The sample, with the further columns of its row where it has any; raises RowError DS310."""
+    extra = read_extra(row, c)
+    if extra:
+        sample["extra"] = extra
+    return sample
+
+
 # ------------------------------------------------------------------------------
 # What a sample uses that a target may not be able to hold.
 
@@ -599,10 +607,7 @@ def read_row(row: dict[str, Any], c: Constants) -> dict[str, Any]:
         media = read_media(row, c)
         refuse_placeholders([*sample.get("chosen", ()), *sample.get("rejected", ())], media, column)
         place_media([*messages, *sample.get("completion", ())], media, column)
-    extra = read_extra(row, c)
-    if extra:
-        sample["extra"] = extra
-    return sample
+    return add_extra(sample, row, c)
 
 
 def sharegpt_system(system: str, messages: list[dict[str, Any]], c: Constants) -> list[dict[str, Any]]:
