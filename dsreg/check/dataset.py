@@ -22,6 +22,7 @@ from dsreg.llamafactory.outcome import Note, Stop
 from dsreg.llamafactory.predict import Prediction, predict
 from dsreg.llamafactory.reasons import REASONS
 from dsreg.llamafactory.resolve import HUB_KEYS, Entry
+from dsreg.llamafactory.runs import Run
 from dsreg.llamafactory.sources import find_source
 from dsreg.model import COLUMN_KEYS, TAG_KEYS
 
@@ -68,25 +69,37 @@ class Subject:
 
 
 def check_entry(
-    subject: Subject, stage: str | None = None, *, verdicts: bool = False, duplicates: bool = True
+    subject: Subject, stage: str | None = None, *, verdicts: bool = False, duplicates: bool = True, fast: bool = True
 ) -> Result:
-    """Check one entry in a stage, by default the one it is for; `verdicts` keeps the verdict of every row."""
+    """Check one entry in a stage, by default the one it is for; `verdicts` keeps the verdict of every row.
+
+    Without `fast`, rows of plain text are gone through one by one like all others; the result is the same.
+    """
     stage = stage or purpose(subject.raw)
     result = Result(subject.name, stage)
     view = entry_rules.EntryView(subject.name, subject.raw, subject.dataset_dir, subject.words)
     result.findings += run_rules(entry_rules.RULES, view, subject.place)
     where = subject.predict_dir or subject.dataset_dir
-    prediction = predict(where, subject.name, stage, media_dir=subject.dataset_dir)
     reasons, taken = RowReasons(), Counter[str]()
     overview = Overview(stage, duplicates=duplicates)
-    for verdict in prediction:
-        reasons.add(verdict)
+    observe = overview.observer if fast else None
+    prediction = predict(where, subject.name, stage, media_dir=subject.dataset_dir, observe=observe)
+    for verdict in prediction.parts:
+        if isinstance(verdict, Run):
+            count_stages(verdict.samples[0], taken, verdict.count)
+            overview.see_all(verdict.start + 1, verdict.seen, verdict.count)
+            verdict.seen = None
+            result.verdicts += ["ok"] * verdict.count if verdicts else []
+            continue
+        if verdict.status != "ok" or verdict.notes:
+            reasons.add(verdict)
         if verdicts:
             result.verdicts.append(verdict.status)
         if verdict.aligned is not None:
             count_stages(verdict.aligned, taken)
             if verdict.status == "ok":
                 overview.see(verdict.row + 1, verdict.aligned)
+    overview.find_copies(prediction.again)
     result.counts, result.rows = prediction.counts, prediction.num_rows
     result.fits = fitting(subject.raw, taken)
     if prediction.fatal is not None:

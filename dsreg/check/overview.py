@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import hashlib
-from collections.abc import Iterator
+from array import array
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 from dsreg.advice import advise_samples
+from dsreg.check.copies import INDEXED_ROWS, Copies, find_copies, hash_of
 from dsreg.check.finding import Finding
+from dsreg.check.together import Observer, Seen
 from dsreg.notes import Notes
-
-INDEXED_ROWS = 1_000_000
-"""How many rows the index of duplicates holds, about 150 MB; `--ignore DS290` makes none."""
 
 
 class Overview:
@@ -20,15 +19,18 @@ class Overview:
     def __init__(self, stage: str, *, duplicates: bool = True) -> None:
         self.stage = stage
         self.notes = Notes()
-        self._index: dict[bytes, int] | None = {} if duplicates else None
-        self._copies: list[tuple[int, int]] = []
-        self._copied = 0
+        self.duplicates = duplicates
+        self.observer = Observer(stage, duplicates)
+        self._rows = 0
+        self._numbers = array("q")
+        self._copies = Copies(0, [])
 
     def see(self, row: int, aligned: dict[str, Any]) -> None:
         """Take in one row, by its number from 1."""
         response = aligned["_response"]
-        if self._index is not None:
-            self._find_copy(row, aligned)
+        self._rows = row
+        if self.duplicates and self._reach(row):
+            self._numbers.append(hash_of(aligned))
         texts = [answer["content"] if isinstance(answer["content"], str) else "" for answer in response]
         if self.stage in ("rm", "dpo") and len(texts) == 2:
             if response[0] == response[1]:
@@ -40,26 +42,33 @@ class Overview:
         elif self.stage == "sft" and texts and not texts[0].strip():
             self.notes.see("empty answer", row)
 
-    def _find_copy(self, row: int, aligned: dict[str, Any]) -> None:
-        index = self._index
-        if index is None or (len(index) >= INDEXED_ROWS and row > INDEXED_ROWS):
-            return
-        digest = hashlib.blake2b(_bytes(aligned), digest_size=12).digest()
-        first = index.setdefault(digest, row)
-        if first != row:
-            self._copied += 1
-            if len(self._copies) < 3:
-                self._copies.append((first, row))
+    def see_all(self, row: int, seen: Seen, count: int) -> None:
+        """Take in `count` rows from `row` on, which `observer` saw."""
+        self.notes.merge(seen.notes)
+        self._rows = row + count - 1
+        if self.duplicates and self._reach(row):
+            self._numbers += seen.numbers[: INDEXED_ROWS - len(self._numbers)]
+
+    def _reach(self, row: int) -> bool:
+        """Whether the search for copies covers a row; those before it that are not used get numbers of their own."""
+        if row > INDEXED_ROWS:
+            return False
+        self._numbers.extend(hash(("unused", at)) for at in range(len(self._numbers), row - 1))
+        return True
+
+    def find_copies(self, again: Callable[[Iterable[int]], Iterator[dict[str, Any]]]) -> None:
+        """Look for copies among the rows seen; `again` gives aligned rows by their numbers from 0."""
+        self._copies = find_copies(self._numbers, again)
+        self._numbers = array("q")
 
     def findings(self, file: str) -> Iterator[Finding]:
         """What is to be said of all rows together."""
-        if self._copied:
-            pairs = ", ".join(f"{row:,} repeats {first:,}" for first, row in self._copies)
-            among = f" among the first {INDEXED_ROWS:,}" if len(self._index or ()) >= INDEXED_ROWS else ""
-            message = f"{self._copied:,} rows{among} are exact copies of others: row {pairs}"
-            yield _finding(
-                "DS290", "note", message, file, "they count more than once", "remove the copies", self._copied
-            )
+        copied = self._copies.total
+        if copied:
+            pairs = ", ".join(f"{row:,} repeats {first:,}" for first, row in self._copies.first)
+            among = f" among the first {INDEXED_ROWS:,}" if self._rows > INDEXED_ROWS else ""
+            message = f"{copied:,} rows{among} are exact copies of others: row {pairs}"
+            yield _finding("DS290", "note", message, file, "they count more than once", "remove the copies", copied)
         empty = self.notes.counts["empty answer"]
         if empty:
             message = f"{empty:,} answers are empty, first row {self.notes.first['empty answer']:,}"
@@ -71,13 +80,3 @@ class Overview:
 
 def _finding(code: str, severity: Any, message: str, file: str, consequence: str, hint: str, count: int) -> Finding:
     return Finding(code, severity, message, file, None, None, "", consequence, hint, count)
-
-
-def _bytes(value: Any) -> bytes:
-    """A value as bytes that are equal for equal values."""
-    import orjson
-
-    try:
-        return orjson.dumps(value, option=orjson.OPT_SORT_KEYS, default=repr)
-    except TypeError:  # an integer of more than 64 bits, half a character
-        return repr(value).encode("utf-8", "backslashreplace")

@@ -40,10 +40,10 @@ def allows(ranking: Any, stage: str) -> bool:
     return ranking is not False if stage in ("rm", "dpo") else ranking is not True
 
 
-def count_stages(aligned: dict[str, Any], counts: Counter[str]) -> None:
-    """Count the stages whose processor would keep a row."""
+def count_stages(aligned: dict[str, Any], counts: Counter[str], rows: int = 1) -> None:
+    """Count the stages whose processor would keep a row, or each of `rows` like it."""
     prompt, response = aligned["_prompt"], aligned["_response"]
-    counts.update(stage for stage in TRAINED if takes(prompt, response, stage))
+    counts.update({stage: rows for stage in TRAINED if takes(prompt, response, stage)})
 
 
 def fitting(raw: dict[str, Any], counts: Counter[str]) -> list[str]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -25,21 +25,33 @@ _TOKEN = re.compile(r'("(?:[^"\\]|\\.)*")|,(\s*)(?=[}])|(?<![\d.eE+-])(-?)0+(?=\
 _SURROGATE = re.compile(r"\\u[dD][89a-fA-F]")
 
 
-def read_tables(path: Path) -> Iterator[Any]:
+def read_tables(path: Path, prove: Callable[[Path, int, bytes], Any] | None = None) -> Iterator[Any]:
     """The Arrow tables that the builder makes of one JSON or JSON Lines file, one per 10 MiB.
 
+    What `prove` gives for a chunk, from its place in the file and its bytes, stands for its table unless it is None.
     Raises ValueError (also as UnicodeDecodeError and pyarrow.ArrowInvalid), TypeError, OverflowError, OSError.
     """
-    block = BLOCK
+    block, offset = BLOCK, 0
     with open_bytes(path) as file:
+        prove = prove if isinstance(file, io.BufferedReader) else None
         while chunk := file.read(CHUNK):
             chunk += file.readline()
+            proven = prove(path, offset, chunk) if prove else None
+            offset += len(chunk)
+            if proven is not None:
+                yield proven
+                continue
             try:
                 table, block = _read_lines(chunk, block)
             except pa.ArrowInvalid as err:
                 yield _read_whole(path, err)
                 return
             yield table
+
+
+def table_of_lines(chunk: bytes) -> Any:
+    """The Arrow table of some lines; raises pyarrow.ArrowInvalid or ArrowNotImplementedError."""
+    return _read_lines(chunk, BLOCK)[0]
 
 
 def _read_lines(chunk: bytes, block: int) -> tuple[Any, int]:

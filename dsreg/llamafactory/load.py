@@ -20,9 +20,12 @@ from .arrowcast import NewColumns, cast_table
 from .opened import open_text
 from .outcome import Fatal, Note, Stop
 from .resolve import Entry
+from .runs import Run
 from .sampling import draw
 from .sources import Source, find_source, stop
 from .splits import ranges_of
+
+Prove = Callable[[Path, int, bytes, int], Run | None]
 
 KEEP_BYTES = 64 << 20
 ROWS_AT_ONCE = 1_000
@@ -38,17 +41,21 @@ class Loaded:
     tables: Callable[[], Iterator[Any]]
     notes: list[Note] = field(default_factory=list)
 
-    def rows(self) -> Iterator[dict[str, Any]]:
-        """Every row as a dict of Python values, as `datasets` gives them; keys a row lacked are None."""
+    def parts(self) -> Iterator[list[dict[str, Any]] | Run]:
+        """All rows: lists of dicts of Python values, as `datasets` gives them, and runs; keys a row lacked are None."""
         for table in self.tables():
+            if isinstance(table, Run):
+                yield table
+                continue
             for batch in table.to_batches(max_chunksize=ROWS_AT_ONCE):
                 if batch.num_rows:
-                    yield from _plain(pa.Table.from_batches([batch])).to_pylist()
+                    yield _plain(pa.Table.from_batches([batch])).to_pylist()
 
 
-def load(entry: Entry, dataset_dir: Path) -> Loaded | list[Note]:
+def load(entry: Entry, dataset_dir: Path, prove: Prove | None = None) -> Loaded | list[Note]:
     """Load the rows of `entry`; raises Stop("load").
 
+    `prove` is given each chunk of a JSON Lines file and may find that it is a run.
     Returns notes instead for data that is not looked at: on a hub, in the cloud, in a folder with its own configs.
     """
     if not isinstance(entry.dataset_name, str):
@@ -64,7 +71,7 @@ def load(entry: Entry, dataset_dir: Path) -> Loaded | list[Note]:
     source = find_source(entry, dataset_dir)
     if not source.splits:
         return source.notes
-    loaded = _select(entry, _prepare(source))
+    loaded = _select(entry, _prepare(source, prove))
     loaded.notes = [*source.notes, *_date_notes(loaded.schema, source.kind), *loaded.notes]
     return loaded
 
@@ -78,21 +85,38 @@ class _Prepared:
     tables: Callable[[str], Iterator[Any]]
 
 
-def _prepare(source: Source) -> _Prepared:
+def _prepare(source: Source, prove: Prove | None) -> _Prepared:
     """Read every file of every split once, with the types that the first table sets."""
+    runs: dict[tuple[Path, int], Run | None] = {}
+    rows = 0
+
+    def first(path: Path, offset: int, chunk: bytes) -> Run | None:
+        known = (path, offset) in runs  # read twice, by a name that is a pattern
+        run = prove(path, offset, chunk, rows) if prove is not None and not known else None
+        if run is not None and not run.fits(run.schema if schema is None else schema):
+            run = None
+        if run is not None:
+            run.others.clear()
+        runs[path, offset] = run
+        return run
+
     schema: Any = None
     lengths: dict[str, int] = {}
     kept: dict[str, list[Any]] | None = {}
     size = 0
     for split, files in source.splits.items():
         lengths[split] = 0
-        for file, table in _tables(source.kind, files):
+        for file, table in _tables(source.kind, files, first):
             if schema is None:
                 schema = table.schema.remove_metadata()
                 _check_types(schema, file)
-            table = _cast(table, schema, file)
-            lengths[split] += len(table) if schema.names else 0
-            size += table.nbytes
+            if isinstance(table, Run):
+                lengths[split] += table.count
+            else:
+                table = _cast(table, schema, file)
+                lengths[split] += len(table) if schema.names else 0
+                size += table.nbytes
+            rows = lengths[split]
             kept = None if kept is None or size > KEEP_BYTES else kept
             if kept is not None:
                 kept.setdefault(split, []).append(table)
@@ -103,16 +127,19 @@ def _prepare(source: Source) -> _Prepared:
         if kept is not None:
             yield from kept.get(split, [])
         else:
-            for file, table in _tables(source.kind, source.splits[split]):
-                yield _cast(table, schema, file)
+            again = source.splits[split]
+            for file, table in _tables(source.kind, again, lambda path, offset, chunk: runs.get((path, offset))):
+                yield table if isinstance(table, Run) else _cast(table, schema, file)
 
     return _Prepared(schema, lengths, tables)
 
 
-def _tables(kind: str, files: list[Path]) -> Iterator[tuple[Path, Any]]:
-    """The tables of the files, each with its file; raises Stop("load") for what cannot be parsed."""
+def _tables(
+    kind: str, files: list[Path], prove: Callable[[Path, int, bytes], Run | None]
+) -> Iterator[tuple[Path, Any]]:
+    """The tables or runs of the files, each with its file; raises Stop("load") for what cannot be parsed."""
     for file in files:
-        reader = _READERS[kind](file)
+        reader = jsonfile.read_tables(file, prove) if kind == "json" else _READERS[kind](file)
         while True:
             try:
                 table = next(reader)
@@ -196,7 +223,6 @@ def _arrow_tables(path: Path) -> Iterator[Any]:
 
 
 _READERS: dict[str, Callable[[Path], Iterator[Any]]] = {
-    "json": jsonfile.read_tables,
     "csv": csvfile.read_tables,
     "tsv": lambda path: csvfile.read_tables(path, "\t"),
     "text": _text_tables,
@@ -234,7 +260,9 @@ def _slice(tables: Iterator[Any], start: int, end: int) -> Iterator[Any]:
     at = 0
     for table in tables:
         low, high = max(start - at, 0), min(end - at, len(table))
-        if low < high:
+        if isinstance(table, Run):
+            yield table  # there are none but where all rows are wanted
+        elif low < high:
             yield table.slice(low, high - low)
         at += len(table)
         if at >= end:

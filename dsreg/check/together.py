@@ -1,0 +1,67 @@
+"""What `overview` sees in rows of plain text, a block at a time: the same counts, from whole columns."""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from operator import eq, itemgetter
+
+import orjson
+
+from dsreg.check.copies import INDEXED_ROWS, hashes
+from dsreg.llamafactory.columns import Texts, decoded
+from dsreg.notes import Notes
+
+_OPENING = itemgetter(slice(0, 2))
+# What a text begins with, in quotes, that strip() might leave nothing of: space, escapes, and lead bytes of Unicode's
+_MAY_BE_BLANK = frozenset((b'""', b'" ', b'"\\', b'"\xc2', b'"\xe1', b'"\xe2', b'"\xe3', b'"\x7f'))
+
+
+@dataclass
+class Seen:
+    """What is noted of the rows of a run, and a number for each of them, by which copies are found."""
+
+    notes: Notes = field(default_factory=Notes)
+    numbers: array[int] = field(default_factory=lambda: array("q"))
+
+
+@dataclass
+class Observer:
+    """Notes what is worth knowing of the rows of a stage; rows are numbered from 1 in notes."""
+
+    stage: str
+    duplicates: bool
+
+    def __call__(self, texts: Texts, start: int, seen: Seen | None) -> Seen:
+        """What was seen of a run, with a further block of it, whose first row has the number `start` from 0."""
+        seen = seen or Seen()
+        notes, answers = seen.notes, texts.answers
+        if self.duplicates and start < INDEXED_ROWS:
+            system, labelled = decoded(texts.system), texts.label is not None
+            seen.numbers += hashes(system, texts.contents(), pairs=len(answers) == 2, labelled=labelled)
+        if self.stage in ("rm", "dpo") and len(answers) == 2:
+            chosen, rejected = answers
+            both = decoded(chosen), decoded(rejected)
+            _see(notes, "chosen equals rejected", start, [at for at, same in enumerate(map(eq, *both)) if same])
+            notes.see("chosen characters", start + 1, sum(map(len, both[0])))
+            notes.see("rejected characters", start + 1, sum(map(len, both[1])))
+        elif self.stage == "kto" and texts.label is not None:
+            for kind, tag in (("desirable", b"true"), ("undesirable", b"false")):
+                if tag in texts.label:
+                    notes.see(kind, start + texts.label.index(tag) + 1, texts.label.count(tag))
+        elif self.stage == "sft" and not _MAY_BE_BLANK.isdisjoint(map(_OPENING, answers[0])):
+            _see(notes, "empty answer", start, list(_blank(answers[0])))
+        return seen
+
+
+def _see(notes: Notes, kind: str, start: int, places: list[int]) -> None:
+    if places:
+        notes.see(kind, start + places[0] + 1, len(places))
+
+
+def _blank(texts: list[bytes]) -> Iterator[int]:
+    """The places of texts that are nothing but space."""
+    for at, text in enumerate(texts):
+        if text[:2] in _MAY_BE_BLANK and not orjson.loads(text).strip():
+            yield at
