@@ -84,6 +84,7 @@ def check_entry(
     overview = Overview(stage, duplicates=duplicates)
     observe = overview.observer if fast else None
     prediction = predict(where, subject.name, stage, media_dir=subject.dataset_dir, observe=observe)
+    all_plain = True
     for verdict in prediction.parts:
         if isinstance(verdict, Run):
             count_stages(verdict.samples[0], taken, verdict.count)
@@ -91,6 +92,7 @@ def check_entry(
             verdict.seen = None
             result.verdicts += ["ok"] * verdict.count if verdicts else []
             continue
+        all_plain = False
         if verdict.status != "ok" or verdict.notes:
             reasons.add(verdict)
         if verdicts:
@@ -105,7 +107,7 @@ def check_entry(
     if prediction.fatal is not None:
         result.fatal = {"where": prediction.fatal.where, "message": prediction.fatal.message}
     result.findings += _dataset_findings(subject, prediction, reasons)
-    result.findings += _data_findings(subject, prediction, reasons)
+    result.findings += _data_findings(subject, prediction, reasons, all_plain=all_plain)
     result.findings += _whole_findings(subject, result, reasons)
     result.findings += overview.findings(_data_place(subject))
     return result
@@ -161,6 +163,7 @@ DATASET_HINTS = {
     "config_unknown": "leave `subset` out",
     "schema_lock": "write the same keys in every row, nulls instead of missing ones, or one JSON array",
     "type_change": "write one type in each column; free objects as their JSON text",
+    "too_many_keys": "write keys that differ from row to row as values, or free objects as their JSON text",
     "rows_unlike": "spread rows with media, system prompts or tools over the file: the first 1,000 set the types",
     "nothing_left": "a larger slice or sample",
     "source_not_text": "write text, or leave the key out",
@@ -199,8 +202,11 @@ NOTE_HINTS = {
 }
 
 
-def _data_findings(subject: Subject, prediction: Prediction, reasons: RowReasons) -> list[Finding]:
-    """Files and rows: what dsreg sees where LlamaFactory only stops or drops."""
+def _data_findings(subject: Subject, prediction: Prediction, reasons: RowReasons, *, all_plain: bool) -> list[Finding]:
+    """Files and rows: what dsreg sees where LlamaFactory only stops or drops.
+
+    With `all_plain` no row has two system prompts.
+    """
     entry = prediction.entry
     if entry is None or not isinstance(entry.dataset_name, str) or entry.load_from not in ("file", "script"):
         return []
@@ -219,7 +225,7 @@ def _data_findings(subject: Subject, prediction: Prediction, reasons: RowReasons
             effect = REASONS["file_content"].effect
             found.append(Finding("DS125", "error", message, subject.shown(path), line, row, inside, effect, hint))
     plain = entry.split == "train" and entry.num_samples is None and entry.load_from == "file"
-    conflicts, first = file_rules.two_systems(view)
+    conflicts, first = (0, []) if all_plain and prediction.num_rows else file_rules.two_systems(view)
     spots = locate(files, {*reasons.rows(), *first}) if plain else {}
     found += [_two_systems(subject, entry, spots.get(row), row, conflicts) for row in first]
     if reasons.counts["media_missing"] and plain:

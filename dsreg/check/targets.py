@@ -9,7 +9,7 @@ from typing import Any
 from dsreg.check.finding import Finding, Severity
 from dsreg.check.rows import KEPT
 from dsreg.errors import DsregError
-from dsreg.export import advise
+from dsreg.export import Nowhere, advise
 from dsreg.rowcode.errors import RowError
 from dsreg.runner import Conversion, Reject, Tally, run
 
@@ -64,6 +64,12 @@ def run_into_nothing(conversion: Conversion) -> tuple[Tally, list[Reject]]:
         if sum(other.code == reject.code for other in rejects) < KEPT:
             rejects.append(reject)
 
+    if conversion.target.manifest.text:
+        from dsreg.fast import run_fast
+
+        tally = run_fast(conversion, Nowhere(), keep)
+        if tally is not None:
+            return tally, rejects
     return run(conversion, lambda row: None, keep), rejects
 
 

@@ -18,7 +18,7 @@ import pyarrow as pa
 
 from .arrowcast import cast_array
 from .dates import is_date_name
-from .frames import column_array, is_missing, labels_of
+from .frames import TooManyKeys, column_array, is_missing, labels_of, refuse_many_keys
 from .opened import open_text
 
 ROWS = 5_000
@@ -29,7 +29,7 @@ _SPACE = re.compile(r"[ \t\n\r]*")
 def table_of_array(path: Path, integer: Callable[[str], int]) -> Any | None:
     """The table of a file that holds one JSON array of objects; None where it is not that simple.
 
-    `integer` decodes the digits of integers and may refuse them with ValueError.
+    `integer` decodes the digits of integers and may refuse them with ValueError. Raises TooManyKeys.
     """
     columns: dict[str, _Column] = {}
     rows = 0
@@ -38,12 +38,16 @@ def table_of_array(path: Path, integer: Callable[[str], int]) -> Any | None:
             elements = _elements(file, json.JSONDecoder(strict=False, parse_int=integer))
             while batch := list(islice(elements, ROWS)):
                 names = dict.fromkeys(name for row in batch for name in row)
+                refuse_many_keys(len(batch), len(names))
                 for name in (*names, *(name for name in columns if name not in names)):
                     column = columns.setdefault(name, _Column(name, rows))
                     column.add([row.get(name, _ABSENT) for row in batch])
                 rows += len(batch)
+                refuse_many_keys(rows, len(columns))
         arrays = [column.array() for column in columns.values()]
         return pa.Table.from_arrays(arrays, names=labels_of(list(columns)))
+    except TooManyKeys:
+        raise
     except (ValueError, TypeError, AttributeError, OverflowError, RecursionError, pa.ArrowException):
         return None
 

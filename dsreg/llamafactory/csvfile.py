@@ -10,6 +10,7 @@ from typing import Any, TextIO
 
 import pyarrow as pa
 
+from .frames import refuse_many_keys
 from .opened import open_text
 
 ROWS = 10_000
@@ -31,7 +32,7 @@ _FLOAT = re.compile(
 def read_tables(path: Path, separator: str = ",") -> Iterator[Any]:
     """The Arrow tables of one CSV file, one per 10,000 rows; the first line names the columns.
 
-    Raises ValueError where pandas raises: nothing in the file, a row with too many fields, an open quote.
+    Raises TooManyKeys, and ValueError where pandas raises: nothing in the file, too many fields, an open quote.
     """
     csv.field_size_limit(2**31 - 1)
     with open_text(path, "utf-8-sig", newline="") as file:
@@ -50,6 +51,7 @@ def read_tables(path: Path, separator: str = ",") -> Iterator[Any]:
                     f"Error tokenizing data. C error: Expected {most} fields in line {number}, saw {len(row)}"
                 )
             batch.append(row)
+            refuse_many_keys(len(batch), most)
             if len(batch) == ROWS:
                 yield _table(names, batch, extra)
                 batch = []

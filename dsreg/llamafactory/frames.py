@@ -18,6 +18,21 @@ from .dates import is_date_name, parse_dates
 MISSING = float("nan")  # what pandas puts where a row lacks the key
 
 
+MOST_CELLS = 10_000_000
+"""How many values a table may have, rows times columns, those that rows lack included."""
+
+
+class TooManyKeys(ValueError):
+    """Rows have so many different keys that the table of them would be mostly empty, and huge."""
+
+
+def refuse_many_keys(rows: int, keys: int) -> None:
+    """Raise TooManyKeys where a table would have more than MOST_CELLS."""
+    if rows * keys > MOST_CELLS:
+        message = f"{rows:,} rows have {keys:,} different keys or more; a table of more than {MOST_CELLS:,} values"
+        raise TooManyKeys(f"{message} is not looked at")
+
+
 def table_of(data: Any) -> Any:
     """A decoded JSON document as the Arrow table that `datasets` makes of it.
 
@@ -52,6 +67,7 @@ def _frame_of_rows(rows: Sequence[Any]) -> tuple[list[Any], list[list[Any]]]:
         if not isinstance(row, dict):
             raise TypeError(f"{type(row).__name__!r} object has no attribute 'keys'")
         names.update(dict.fromkeys(row))
+        refuse_many_keys(len(rows), len(names))
     return list(names), [[row.get(name, MISSING) for row in rows] for name in names]
 
 

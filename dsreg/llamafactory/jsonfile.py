@@ -14,7 +14,7 @@ import pyarrow.json as paj
 
 from .arrayfile import table_of_array
 from .arrowcast import cast_array
-from .frames import table_of
+from .frames import MOST_CELLS, refuse_many_keys, table_of
 from .opened import open_bytes, open_text
 
 CHUNK = 10 << 20  # what the builder reads at a time: the first chunk sets the types
@@ -22,6 +22,7 @@ BLOCK = CHUNK // 32
 LARGE = 4 << 20  # arrays beyond this are not decoded all at once
 
 _TOKEN = re.compile(r'("(?:[^"\\]|\\.)*")|,(\s*)(?=[}])|(?<![\d.eE+-])(-?)0+(?=\d)', re.DOTALL)
+_SPACED = re.compile(rb'"[ \t]+:')
 _SURROGATE = re.compile(r"\\u[dD][89a-fA-F]")
 
 
@@ -41,12 +42,30 @@ def read_tables(path: Path, prove: Callable[[Path, int, bytes], Any] | None = No
             if proven is not None:
                 yield proven
                 continue
+            refuse_many_keys(chunk.count(b"\n") + 1, _keys(chunk, chunk.count(b"\n") + 1))
             try:
                 table, block = _read_lines(chunk, block)
             except pa.ArrowInvalid as err:
                 yield _read_whole(path, err)
                 return
             yield table
+
+
+def _keys(chunk: bytes, rows: int) -> int:
+    """How many different keys objects have, at any depth; stops counting where they are too many for these rows.
+
+    What stands before a quote and a colon is a key; in texts, such quotes are escaped.
+    """
+    if b" :" in chunk or b"\t:" in chunk:
+        chunk = _SPACED.sub(b'":', chunk)
+    found: set[bytes] = set()
+    for start in range(0, len(chunk), 1 << 20):
+        pieces = chunk[start : start + (1 << 20)].split(b'":')
+        pieces.pop()
+        found.update([piece[piece.rfind(b'"') + 1 :] for piece in pieces if piece[-1:] != b"\\"])
+        if len(found) * rows > MOST_CELLS:
+            break
+    return len(found)
 
 
 def table_of_lines(chunk: bytes) -> Any:

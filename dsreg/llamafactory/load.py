@@ -17,6 +17,7 @@ import pyarrow as pa
 
 from . import csvfile, jsonfile
 from .arrowcast import NewColumns, cast_table
+from .frames import TooManyKeys
 from .opened import open_text
 from .outcome import Fatal, Note, Stop
 from .resolve import Entry
@@ -153,6 +154,8 @@ def _tables(
 
 def _reason(err: Exception) -> str:
     """Whether the content is broken or its types change: Arrow says it in words only."""
+    if isinstance(err, TooManyKeys):
+        return "too_many_keys"
     words = ("changed from", "cannot mix", "Expected bytes", "Could not convert", "tried to convert")
     return "type_change" if any(word in str(err) for word in words) else "file_content"
 

@@ -20,6 +20,7 @@ class Reason(NamedTuple):
 
 
 _STOP = "LlamaFactory stops before training"
+_SLOW = "the rows are not checked; LlamaFactory may run out of memory"
 _DROP = "LlamaFactory leaves the row out with a warning"
 _KEEP = "LlamaFactory uses the row"
 _GO_ON = "LlamaFactory goes on"
@@ -54,6 +55,7 @@ REASONS: dict[str, Reason] = {
     "num_samples_invalid": Reason("DS133", "error", _STOP, "`num_samples` must be a whole number of at least 1."),
     "config_unknown": Reason("DS134", "error", _STOP, "`subset` names a configuration that the folder does not have."),
     "type_unknown": Reason("DS135", "error", _STOP, "A column has an Arrow type that `datasets` does not know."),
+    "too_many_keys": Reason("DS136", "error", _SLOW, "Rows have so many different keys that their table is huge."),
     # align, for the dataset as a whole
     "converter_unknown": Reason("DS140", "error", _STOP, "`formatting` is not alpaca, sharegpt or openai."),
     "rows_unlike": Reason(

@@ -24,7 +24,7 @@ from .outcome import RowVerdict
 from .resolve import Entry
 from .written import BATCH
 
-BLOCK = 1 << 16
+BLOCK = 1 << 17
 """How many bytes are decoded at a time: what a core's cache holds together with the rows made of it."""
 MAX_NAMES = 64
 """Chunks with more columns than that go the other way."""
