@@ -15,10 +15,10 @@ from typing import Any, NamedTuple
 
 import orjson
 
-INDEXED_ROWS = 5_000_000
+INDEXED_ROWS = 2_500_000
 """How many rows the search for copies covers, in 8 bytes each; rows with equal ones take 8 more for a while."""
-_PART = 250_000
-_SLICE = 1 << 20
+_PART = 120_000
+_SLICE = 1 << 16
 _SHOWN = 3
 
 

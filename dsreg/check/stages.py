@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -42,8 +43,14 @@ def allows(ranking: Any, stage: str) -> bool:
 
 def count_stages(aligned: dict[str, Any], counts: Counter[str], rows: int = 1) -> None:
     """Count the stages whose processor would keep a row, or each of `rows` like it."""
-    prompt, response = aligned["_prompt"], aligned["_response"]
-    counts.update({stage: rows for stage in TRAINED if takes(prompt, response, stage)})
+    for stage in _taking(len(aligned["_prompt"]) % 2, len(aligned["_response"])):
+        counts[stage] += rows
+
+
+@cache
+def _taking(prompts: int, answers: int) -> list[str]:
+    """The stages that take a row; all that counts is whether its prompt is odd, and how many answers there are."""
+    return [stage for stage in TRAINED if takes([None] * prompts, [None] * answers, stage)]
 
 
 def fitting(raw: dict[str, Any], counts: Counter[str]) -> list[str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -77,6 +78,7 @@ def check(
         from dsreg.cli.fix import fix_entries
 
         return fix_entries(names or [], dataset_dir, dry_run=dry_run)
+    os.environ.setdefault("ARROW_DEFAULT_MEMORY_POOL", "system")  # others keep what was needed once
     left, wanted = _codes(ignore), _codes(select)
     _refuse_unknown(left, wanted)
     settings: dict[str, Any] = {

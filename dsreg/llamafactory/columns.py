@@ -15,12 +15,13 @@ import msgspec
 import orjson
 
 from .resolve import Entry
+from .stage import surely_taken
 
 EMPTY, NULLS = b'""', (b"", b"null")
 _HEAD: Callable[[bytes], bytes] = itemgetter(slice(0, 1))
 _TEXT, _TEXT_OR_NONE = frozenset((b'"',)), frozenset((b'"', b"n", b""))
 _MAY_BE_DATE = frozenset(b"0123456789\\")
-_NO_TOOLS, _NO_MEDIA = frozenset((EMPTY, b'"[]"')), frozenset((*NULLS, b"[]"))
+_NO_MEDIA = frozenset((*NULLS, b"[]"))
 _FIRST, _LAST = itemgetter(0), itemgetter(-1)
 _PAIRS = msgspec.json.Decoder(list[tuple[msgspec.Raw, msgspec.Raw]] | None)
 
@@ -44,8 +45,8 @@ class Shape(NamedTuple):
     turn: Any = None
     role: str = ""
     content: str = ""
-    user: str = ""
-    assistant: str = ""
+    asking: tuple[str, ...] = ()
+    answering: tuple[str, ...] = ()
     opening: str | None = None
 
     @property
@@ -89,10 +90,11 @@ def _dialogue(entry: Entry, shape: Shape) -> Shape | None:
     """The shape with the tags; None where they are not all different texts that cannot be dates."""
     keys = (entry.role_tag, entry.content_tag)
     roles = [entry.user_tag, entry.assistant_tag, entry.observation_tag, entry.function_tag, entry.system_tag]
-    used = [entry.user_tag, entry.assistant_tag, *([entry.system_tag] if entry.system_tag else [])]
+    asking, answering = _named(*roles[0:3:2]), _named(*roles[1:4:2])
+    used = [*asking, *answering, *_named(entry.system_tag)]
     if not all(isinstance(key, str) and key for key in keys) or keys[0] == keys[1]:
         return None
-    if not all(isinstance(tag, str) and tag for tag in used):
+    if not all(isinstance(tag, str) for tag in used) or not (entry.user_tag and entry.assistant_tag):
         return None
     if any(roles.count(role) > 1 for role in used) or any(role[:1].isdigit() for role in used):
         return None
@@ -104,7 +106,12 @@ def _dialogue(entry: Entry, shape: Shape) -> Shape | None:
         forbid_unknown_fields=True,
     )
     return shape._replace(
-        turn=turn, role=keys[0], content=keys[1], user=used[0], assistant=used[1], opening=entry.system_tag or None
+        turn=turn,
+        role=keys[0],
+        content=keys[1],
+        asking=asking,
+        answering=answering,
+        opening=entry.system_tag or None,
     )
 
 
@@ -190,7 +197,7 @@ def _judge(name: str, values: list[bytes], heads: set[bytes], shape: Shape) -> N
     elif name in shape.optional:
         fits = heads <= _TEXT_OR_NONE
     elif name == shape.tools:
-        fits = set(values) <= _NO_TOOLS
+        fits = heads == _TEXT and surely_taken(tools=map(orjson.loads, set(values)))
     elif name in shape.media:
         fits = set(values) <= _NO_MEDIA
     elif name == shape.label:
@@ -310,11 +317,15 @@ def _sharegpt(
     if any((size & 1) != pair for size in counts):
         raise NotPlain
     _alternate(roles, counts, shape)
+    for called in shape.answering[1:]:
+        calls = [content for role, content in zip(roles, contents, strict=True) if role == called]
+        if calls and not surely_taken(calls=decoded(calls)):
+            raise NotPlain
     ends = list(accumulate(counts))
     answers = [[contents[end - 1] for end in ends]]
     if pair:
         answers = [_answer(rows, at, shape, kinds) for at in (0, 1)]
-        fixed = cost_of(shape.role) + cost_of(shape.content) + 1 + len(orjson.dumps(shape.assistant))
+        fixed = cost_of(shape.role) + cost_of(shape.content) + 1 + len(orjson.dumps(shape.answering[0]))
         sizes += [
             [fixed + cost_of(name) + len(v) for v in column] for name, column in zip(shape.needed, answers, strict=True)
         ]
@@ -340,21 +351,21 @@ def _turn_sizes(roles: list[str], contents: list[bytes], starts: list[int], shap
 
 
 def _alternate(roles: list[str], sizes: list[int], shape: Shape) -> None:
-    """Raise NotPlain unless the user and the assistant take turns, the user first in every row."""
+    """Raise NotPlain unless those who ask and those who answer take turns, the former first in every row."""
     if not shape.needed:
         asks, answers = roles[::2], roles[1::2]
     else:  # an odd number of turns in each row
-        pattern = [shape.user, shape.assistant] * (max(sizes) // 2 + 1)
-        asks, answers = [shape.user], [shape.assistant]
-        if roles != list(chain.from_iterable(pattern[:size] for size in sizes)):
-            raise NotPlain
-    if asks.count(shape.user) != len(asks) or answers.count(shape.assistant) != len(answers):
+        ends = list(accumulate(sizes))
+        rows = [roles[end - size : end] for size, end in zip(sizes, ends, strict=True)]
+        asks = list(chain.from_iterable(row[::2] for row in rows))
+        answers = list(chain.from_iterable(row[1::2] for row in rows))
+    if not (set(asks) <= set(shape.asking) and set(answers) <= set(shape.answering)):
         raise NotPlain
 
 
 def _answer(rows: list[Any], at: int, shape: Shape, kinds: Kinds) -> list[bytes]:
     turns = list(map(attrgetter(f"answer{at}"), rows))
-    if set(map(attrgetter("role"), turns)) != {shape.assistant}:
+    if set(map(attrgetter("role"), turns)) != {shape.answering[0]}:
         raise NotPlain
     return _contents(turns, f"{shape.needed[at]}.{shape.content}", kinds)
 

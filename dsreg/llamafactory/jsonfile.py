@@ -6,6 +6,7 @@ import io
 import json
 import re
 from collections.abc import Callable, Iterator
+from operator import itemgetter, methodcaller
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +23,7 @@ BLOCK = CHUNK // 32
 LARGE = 4 << 20  # arrays beyond this are not decoded all at once
 
 _TOKEN = re.compile(r'("(?:[^"\\]|\\.)*")|,(\s*)(?=[}])|(?<![\d.eE+-])(-?)0+(?=\d)', re.DOTALL)
+_AT_QUOTE, _LAST = methodcaller("rpartition", b'"'), itemgetter(2)
 _SPACED = re.compile(rb'"[ \t]+:')
 _SURROGATE = re.compile(r"\\u[dD][89a-fA-F]")
 
@@ -40,6 +42,7 @@ def read_tables(path: Path, prove: Callable[[Path, int, bytes], Any] | None = No
             proven = prove(path, offset, chunk) if prove else None
             offset += len(chunk)
             if proven is not None:
+                chunk = b""  # not held beside the next one
                 yield proven
                 continue
             refuse_many_keys(chunk.count(b"\n") + 1, _keys(chunk, chunk.count(b"\n") + 1))
@@ -62,7 +65,8 @@ def _keys(chunk: bytes, rows: int) -> int:
     for start in range(0, len(chunk), 1 << 20):
         pieces = chunk[start : start + (1 << 20)].split(b'":')
         pieces.pop()
-        found.update([piece[piece.rfind(b'"') + 1 :] for piece in pieces if piece[-1:] != b"\\"])
+        new = set(map(_LAST, map(_AT_QUOTE, pieces)))
+        found.update(key for key in new if not key.endswith(b"\\"))
         if len(found) * rows > MOST_CELLS:
             break
     return len(found)

@@ -7,6 +7,8 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Iterable
+from functools import lru_cache
 from typing import Any
 
 from .outcome import Fatal, RowAbort, Stop
@@ -87,9 +89,14 @@ def _text(content: Any, path: str) -> None:
 
 def _tool_text(tools: Any) -> str:
     """The tools as the default formatter writes them (formatter.py ToolFormatter, tool_utils.py)."""
-    if not isinstance(tools, str | bytes | bytearray):
+    if not isinstance(tools, str | bytes):
         message = f"TypeError: the JSON object must be str, bytes or bytearray, not {_type(tools)}"
         raise RowAbort("tools_not_json", "_tools", message)
+    return _described(tools)
+
+
+@lru_cache(maxsize=64)
+def _described(tools: Any) -> str:
     try:
         decoded = json.loads(tools)
         return "".join(map(_tool, decoded)) if len(decoded) else ""
@@ -133,6 +140,31 @@ def _function_text(content: Any, path: str) -> None:
         for key in ("name", "arguments"):
             if key not in one:
                 raise RowAbort("call_shape", path, f"KeyError: {key!r}")
+
+
+def surely_taken(tools: Iterable[str] = (), calls: Iterable[str] = ()) -> bool:
+    """Whether these texts of tools and of function calls stop no stage; says no where it would take long to tell."""
+    try:
+        for text in tools:
+            if text:
+                _tool_text(text)
+        return all(map(_is_call, calls))
+    except (RowAbort, ValueError):
+        return False
+
+
+def _is_call(text: str) -> bool:
+    if "<t" in text or len(text) > _LONG or text.count("[") + text.count("{") > _DEEP:
+        _function_text(text, "")
+        return True
+    import orjson
+
+    found = orjson.loads(text)
+    calls = found if isinstance(found, list) else [found]
+    return all(isinstance(call, dict) and "name" in call and "arguments" in call for call in calls)
+
+
+_LONG, _DEEP = 4_000, 100  # what Python's parser refuses, and orjson takes, is longer or deeper
 
 
 def _type(value: Any) -> str:

@@ -68,6 +68,23 @@ _ODD = st.sampled_from([None, 1, 2.5, True, [], {}, [["x", "y"]], ["x"], {"q": "
 _TURN = st.tuples(st.sampled_from(["human", "gpt", "system", "observation", "function_call", "other"]), _TEXT)
 
 
+_TOOLS = st.sampled_from(["", "[]", '[{"name": "f", "parameters": {"properties": {"a": {"type": "string"}}}}]', "[{}]"])
+_CALLS = st.sampled_from(
+    [
+        *(
+            '{"name": "f", "arguments": {}}',
+            '[{"name": "f", "arguments": "{}"}]',
+            "[]",
+            "{}",
+            "no",
+            '{"name": NaN}',
+            "1",
+        ),
+        *('<tool_call>{"name": "f", "arguments": {}}</tool_call>', "<think>\n?\n</think>\n\n[1]", "[" * 2_000),
+    ]
+)
+
+
 def _turn(role: str, text: str) -> dict[str, Any]:
     return {"from": role, "value": text}
 
@@ -75,6 +92,9 @@ def _turn(role: str, text: str) -> dict[str, Any]:
 @st.composite
 def _dialogue(draw: st.DrawFn, odd: bool) -> list[dict[str, Any]]:
     turns = [_turn(("human", "gpt")[at % 2], draw(_TEXT)) for at in range(2 * draw(st.integers(1, 2)))]
+    if draw(st.integers(0, 2)) == 0:
+        turns += [_turn("function_call", draw(_CALLS)), _turn("observation", draw(_TEXT))]
+        turns = turns[:-3] + turns[-2:] + [_turn("gpt", "!")] if draw(st.booleans()) else turns[:-3] + turns[-2:-1]
     if draw(st.integers(0, 3)) == 0:
         turns.insert(0, _turn("system", draw(_TEXT)))
     return turns[:-1] if odd else turns
@@ -86,7 +106,13 @@ def _rows(draw: st.DrawFn) -> list[dict[str, Any]]:
     ranked, rows = draw(st.booleans()), list[dict[str, Any]]()
     left = draw(st.sets(st.sampled_from("ishtkpx")))
     for _ in range(draw(st.integers(1, 14))):
-        row: dict[str, Any] = {"q": draw(_TEXT), "i": draw(_TEXT), "a": draw(_TEXT), "s": draw(_TEXT), "t": ""}
+        row: dict[str, Any] = {
+            "q": draw(_TEXT),
+            "i": draw(_TEXT),
+            "a": draw(_TEXT),
+            "s": draw(_TEXT),
+            "t": draw(_TOOLS),
+        }
         row |= {"h": draw(st.sampled_from([[], [["x", "2024-01-01"]]])), "k": draw(st.booleans()), "p": [], "x": 1}
         row |= {"m": draw(_dialogue(ranked)), "c": _turn("gpt", draw(_TEXT)), "r": _turn("gpt", draw(_TEXT))}
         row = {key: value for key, value in row.items() if key not in left}
