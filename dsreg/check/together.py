@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from array import array
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -15,7 +16,10 @@ from dsreg.notes import Notes
 
 _OPENING = itemgetter(slice(0, 2))
 # What a text begins with, in quotes, that strip() might leave nothing of: space, escapes, and lead bytes of Unicode's
-_MAY_BE_BLANK = frozenset((b'""', b'" ', b'"\\', b'"\xc2', b'"\xe1', b'"\xe2', b'"\xe3', b'"\x7f'))
+_MAY_BE_BLANK = frozenset((b'""', b'" ', b'"\\', b'"\xc2', b'"\xe1', b'"\xe2', b'"\xe3'))
+_SPACE = re.compile(
+    rb'"(?:["\x20]|\\[nrtfu]|\xc2[\x85\xa0]|\xe1\x9a\x80|\xe2\x80[\x80-\x8a\xa8\xa9\xaf]|\xe2\x81\x9f|\xe3\x80\x80)'
+)
 
 
 @dataclass
@@ -63,5 +67,5 @@ def _see(notes: Notes, kind: str, start: int, places: list[int]) -> None:
 def _blank(texts: list[bytes]) -> Iterator[int]:
     """The places of texts that are nothing but space."""
     for at, text in enumerate(texts):
-        if text[:2] in _MAY_BE_BLANK and not orjson.loads(text).strip():
+        if text[:2] in _MAY_BE_BLANK and _SPACE.match(text) and not orjson.loads(text).strip():
             yield at

@@ -5,7 +5,7 @@ Texts stay as they stand in the file, in quotes and escaped. Anything unusual ra
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from dataclasses import dataclass, field
 from itertools import accumulate, chain, pairwise
 from operator import add, attrgetter, itemgetter
@@ -18,7 +18,6 @@ from .resolve import Entry
 from .stage import surely_taken
 
 EMPTY, NULLS = b'""', (b"", b"null")
-_HEAD: Callable[[bytes], bytes] = itemgetter(slice(0, 1))
 _TEXT, _TEXT_OR_NONE = frozenset((b'"',)), frozenset((b'"', b"n", b""))
 _MAY_BE_DATE = frozenset(b"0123456789\\")
 _NO_MEDIA = frozenset((*NULLS, b"[]"))
@@ -163,7 +162,7 @@ def read_block(block: bytes, rows: list[Any], names: dict[str, str], shape: Shap
     fixed = 1  # the braces of a row, and one comma less than it has members
     for name, attribute in names.items():
         columns[name] = values = list(map(bytes, map(attrgetter(attribute), rows)))
-        heads = set(map(_HEAD, values))
+        heads = _heads(values)
         _judge(name, values, heads, shape)
         kinds.see(name, values, heads)
         cost = cost_of(name)
@@ -178,6 +177,14 @@ def read_block(block: bytes, rows: list[Any], names: dict[str, str], shape: Shap
     texts = _alpaca(rows, columns, shape) if shape.turn is None else _sharegpt(rows, columns, shape, kinds, sizes)
     _no_key_twice(block, fixed, sizes)
     return texts
+
+
+def _heads(values: Collection[bytes]) -> set[bytes]:
+    """The first bytes of values; b"" where one is missing."""
+    try:
+        return {bytes((head,)) for head in set(map(_FIRST, values))}
+    except IndexError:
+        return {b"", *_heads(list(filter(None, values)))}
 
 
 def cost_of(key: str) -> int:
@@ -272,14 +279,14 @@ def _joined(asked: list[list[bytes]], count: int) -> list[bytes]:
 def _history(columns: dict[str, list[bytes]], shape: Shape) -> list[list[bytes]]:
     """The texts of earlier turns for each row; empty where no row has any."""
     values = columns.get(shape.history or "")
-    if values is None or set(map(_HEAD, values)) <= {b"", b"n"}:
+    if values is None or _heads(values) <= {b"", b"n"}:
         return []
     try:
         found = [list(map(bytes, chain.from_iterable(_PAIRS.decode(v) or ()))) if v else [] for v in values]
     except msgspec.DecodeError:
         raise NotPlain from None
     texts = list(chain.from_iterable(found))
-    if set(map(_HEAD, texts)) - _TEXT:
+    if _heads(texts) - _TEXT:
         raise NotPlain
     return found
 
@@ -372,7 +379,7 @@ def _answer(rows: list[Any], at: int, shape: Shape, kinds: Kinds) -> list[bytes]
 
 def _contents(turns: list[Any], name: str, kinds: Kinds) -> list[bytes]:
     contents = list(map(bytes, map(attrgetter("content"), turns)))
-    if set(map(_HEAD, contents)) - _TEXT:
+    if _heads(contents) - _TEXT:
         raise NotPlain
     kinds.see_text(name, contents)
     return contents

@@ -55,6 +55,8 @@ _TEXTS = [
     "",
     " ",
     "\u3000",
+    "\x0b\x1c\x85\xa0\u1680\u2000\u200a\u2028\u2029\u202f\u205f\u3000",
+    "\u200b",
     "2024-01-01",
     "20",
     'a "q": b',
@@ -212,7 +214,16 @@ def test_plain_rows_take_the_fast_way(tmp_path: Path, monkeypatch: pytest.Monkey
     monkeypatch.setattr(predict, "_verdicts", _only_runs(predict._verdicts))
     alpaca = [{"q": f"q{n}", "i": "", "a": "好\n" * n, **({"s": "s"} if n % 2 else {})} for n in range(50)]
     chat = [{"m": [_turn("human", "x"), _turn("gpt", f"{n}")]} for n in range(50)]
-    for entry, rows in ((ENTRIES[0], alpaca), (ENTRIES[6], chat)):
+    called = [_turn("function_call", '{"name": "f", "arguments": {}}'), _turn("observation", "1")]
+    tools = [
+        {
+            "m": [chat[n]["m"][0], *called, chat[n]["m"][1]],
+            "s": "",
+            "t": '[{"name": "f", "parameters": {"properties": {}}}]',
+        }
+        for n in range(50)
+    ]
+    for entry, rows in ((ENTRIES[0], alpaca), (ENTRIES[6], chat), (ENTRIES[7], tools)):
         raw = {"file_name": "rows.jsonl", **entry}
         (tmp_path / "rows.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows), "utf-8")
         (tmp_path / "dataset_info.json").write_text(json.dumps({"d": raw}), "utf-8")
