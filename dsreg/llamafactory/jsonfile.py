@@ -81,7 +81,7 @@ def _read_lines(chunk: bytes, block: int) -> tuple[Any, int]:
     """One chunk by Arrow's reader, with larger blocks where an object does not fit one."""
     while True:
         try:
-            table = paj.read_json(io.BytesIO(chunk), read_options=paj.ReadOptions(block_size=block))
+            table = paj.read_json(io.BytesIO(chunk), read_options=paj.ReadOptions(use_threads=False, block_size=block))
             return _sound(table, chunk), block
         except (pa.ArrowInvalid, pa.ArrowNotImplementedError) as err:
             if (isinstance(err, pa.ArrowInvalid) and "straddling" not in str(err)) or block > len(chunk):

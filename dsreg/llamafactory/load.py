@@ -28,7 +28,7 @@ from .splits import ranges_of
 
 Prove = Callable[[Path, int, bytes, int], Run | None]
 
-KEEP_BYTES = 64 << 20
+KEEP_BYTES = 16 << 20
 ROWS_AT_ONCE = 1_000
 TEXT_CHUNK = 10 << 20
 
