@@ -7,6 +7,8 @@ from typing import Any
 
 from dsreg.notes import Advice, Notes
 
+LENGTH_ROWS = 1000
+"""How many rows of an export the advice on lengths is drawn from: to decode all texts for it would cost too much."""
 LENGTH_BIAS = 1.5
 """From this ratio of mean lengths on, chosen answers that are longer (or shorter) are worth a word."""
 
@@ -14,13 +16,17 @@ LENGTH_BIAS = 1.5
 def observe_sample(sample: dict[str, Any], row: int, notes: Notes) -> None:
     """Note what `advise_samples` speaks of: equal and unequally long answers, labels, duplicates are elsewhere."""
     if "chosen" in sample:
-        chosen, rejected = sample["chosen"], sample["rejected"]
-        if chosen == rejected:
+        if sample["chosen"] == sample["rejected"]:
             notes.see("chosen equals rejected", row)
-        notes.see("chosen characters", row, answer_length(chosen))
-        notes.see("rejected characters", row, answer_length(rejected))
     elif "label" in sample:
         notes.see("desirable" if sample["label"] else "undesirable", row)
+
+
+def observe_lengths(sample: dict[str, Any], row: int, notes: Notes) -> None:
+    """Note how long the two answers of a preference sample are."""
+    if "chosen" in sample:
+        notes.see("chosen characters", row, answer_length(sample["chosen"]))
+        notes.see("rejected characters", row, answer_length(sample["rejected"]))
 
 
 def answer_length(messages: list[dict[str, Any]]) -> int:

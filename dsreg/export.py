@@ -9,14 +9,15 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Protocol
 
-from dsreg.advice import advise_samples
+from dsreg.advice import LENGTH_ROWS, advise_samples, observe_lengths
 from dsreg.errors import OutputError, RejectsError, UsageError
 from dsreg.files import delete, make_dirs
 from dsreg.names import stem_of
-from dsreg.notes import Advice
+from dsreg.notes import Advice, Notes
 from dsreg.rowcode.errors import RowError
+from dsreg.rowcode.pipeline import SetAside, read_samples
 from dsreg.rows import open_writer
-from dsreg.runner import Conversion, Mistaken, Reject, Tally, run
+from dsreg.runner import Conversion, Mistaken, Reject, Tally, run, stream_rows
 
 SHOWN_REJECTS = 20
 """How many rejects a report carries; all of them are counted, and written with `skip_invalid`."""
@@ -295,7 +296,14 @@ def run_or_refuse(
 
 def advise(conversion: Conversion, tally: Tally) -> Iterator[Advice]:
     """All advisories on a converted file: the general ones, then those of its target."""
-    yield from advise_samples(tally.notes)
+    notes = Notes()
+    notes.merge(tally.notes)
+    if conversion.steps.target.task == "preference":
+        for number, (_, row) in enumerate(stream_rows(conversion.source, min(LENGTH_ROWS, tally.read)), 1):
+            with contextlib.suppress(RowError, SetAside):
+                for sample in read_samples(row, conversion.steps):
+                    observe_lengths(sample, number, notes)
+    yield from advise_samples(notes)
     own = conversion.target.part("advise")
     if own is not None:
         yield from own.advise(tally.notes, tally.written, conversion.steps.target)

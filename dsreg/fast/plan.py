@@ -24,17 +24,19 @@ _SPACE = (
     rb"|\xc2[\x85\xa0]|\xe1\x9a\x80|\xe2(?:\x80[\x80-\xaf]|\x81\x9f)|\xe3\x80\x80)"
 )
 _BLANK = re.compile(rb'"%b*+"' % _SPACE)
-_TAIL = re.compile(r'"[A-Za-z_]+":\Z')
+_RARE = b'" \\\xc2\xe1\xe2\xe3'  # what follows the quote of a text without anything in it
 
 
 @dataclass
 class Plan:
-    """What the loop over blocks needs: how to decode, how to convert, and what must not be in a block."""
+    """What the loop over blocks needs: how to decode, how to convert, and what must not be in a block.
+
+    `convert` gives the pieces of the rows that are text only, and (row, number of pieces before it) for each other row.
+    """
 
     layout: Layout
     row_type: type
-    convert: Callable[..., list[bytes | None]]
-    text: list[Callable[[bytes], re.Match[bytes] | None]]
+    convert: Callable[..., tuple[list[bytes], list[tuple[int, int]]]]
     reserved: bool
     row_note: str
     code: str
@@ -114,7 +116,6 @@ def make_plan(conversion: Conversion, extras: Iterable[str]) -> Plan | None:
         layout,
         row_type,
         build.names["convert"],
-        _text_checks(layout, set(values["checked"])),
         bool(write.get("reserved")),
         layout.row_note,
         code,
@@ -201,12 +202,13 @@ def _shape(build: _Build) -> dict[str, Any]:
     pop = in_turns and "turns" not in slots
     multi = bool(slots & {"turns", "context", "pairs", "earlier"}) and "multi_turn" not in steps.unheld
     multi = multi and layout.write.get("earlier", True)
+    not_blank = bool(layout.write.get("not_blank"))
     return {
         "has_system": "system" in slots and "system" not in steps.unheld,
-        "not_blank": bool(layout.write.get("not_blank")),
+        "not_blank": not_blank,
+        "bad_text": Code("v[1] in RARE and BLANK(v)" if not_blank else "v[1] == 34"),
         "parity": 0 if in_turns else 1,
         "pop": pop,
-        "odd": pop or not in_turns,
         "single": not multi,
         "earlier_held": multi,
         "user_slot": "user" in slots,
@@ -225,67 +227,37 @@ def _parts(build: _Build, values: dict[str, Any]) -> list[Any]:
     if values["carried"] and values["extras"]:
         parts = ["OPEN", "extra"]
         literals[0] = literals[0].removeprefix("{")
-    checked, before = [], ""
     for i, text in enumerate(literals):
         build.names[f"L{i}"] = text.encode()
         parts.append(f"L{i}")
         if i < len(layout.slots):
             slot = layout.slots[i]
             parts.append(variables.get(slot, slot))
-            before = text
-            if slot in TEXT_SLOTS and ((values["compare"] and slot != "user") or not _TAIL.search(before)):
-                checked.append(Code(slot))
-    values["checked"] = checked
-    known = ("system", "earlier")
-    values["counted"] = [
-        Code(name) for name in (*known, "extra") if name in parts and (name != "earlier" or values["pairs"])
-    ]
     if "earlier" in parts and not values["pairs"]:
         parts.remove("earlier")
-    values["base"] = _base(build, values, parts)
+    values["base"] = _base(build, values)
     return [Code(part) for part in parts]
 
 
-TEXT_SLOTS = ("user", "answer", "chosen", "rejected", "text")
-
-
-def _base(build: _Build, values: dict[str, Any], parts: list[str]) -> int:
-    """How many bytes a compact line has that no variable accounts for, less those of the row's constants."""
-    layout, write = build.layout, build.layout.write
+def _base(build: _Build, values: dict[str, Any]) -> int:
+    """How many bytes a compact row has that the code does not count: the braces, the needed keys, an odd turn."""
+    layout = build.layout
     needed = [values["user"], values["label"], *values["answers"]]
     base: int = 1 + sum(column.cost for column in needed if column is not None)
-    base -= sum(len(build.names[part]) for part in parts if part.startswith("L") and part[1:].isdigit())
-    base -= "OPEN" in parts
     tags = layout.tags
     if tags is None:
         return base
 
     def turn(role: str) -> int:
-        keys = (tags.role, role, tags.content)
-        return 5 + sum(map(size, keys))
-
-    def literal(name: str) -> int:
-        return len(write.get(name, "").replace("<text>", "").encode())
+        return 5 + sum(map(size, (tags.role, role, tags.content)))
 
     user, assistant = turn(tags.user), turn(tags.assistant)
     if layout.turn_answers:
         base += assistant * len(values["answers"])
-    column = next(column for column in build.columns if column.name == values["turns"])
-    base += column.cost + 1
-    pair = write["pair"].replace("<user>", "").replace("<assistant>", "") if values["by_value"] else ","
-    laid = len(pair) if values["by_value"] else literal("user") + literal("assistant") + 1
-    values["pair_cost"] = user + assistant + 2 - laid - 1
+    base += 1 + next(column.cost for column in build.columns if column.name == values["turns"])
+    values["pair_cost"] = user + assistant + 2
     values["system_turn"] = turn(tags.system) + 1
-    if values["pop"]:
-        base += assistant + 1
-    if values["odd"]:
-        base += user + 1
-    in_pieces = any(part == "*pieces" for part in parts)
-    if values["odd"] and not values["user_slot"]:
-        base -= literal("user")
-    elif in_pieces and not values["user_slot"]:
-        base += 1
-    return base
+    return base if layout.answer_in_turns else base + user + 1
 
 
 def _constants(build: _Build, values: dict[str, Any], turn_type: Any) -> None:
@@ -293,7 +265,7 @@ def _constants(build: _Build, values: dict[str, Any], turn_type: Any) -> None:
     layout, write = build.layout, build.layout.write
     tags = layout.tags
     source = build.conversion.steps.source
-    keys = [*(column.key for column in build.columns), *source.extras, *((tags.role, tags.content) if tags else ())]
+    keys = [*(column.key for column in build.columns), *source.extras]
     user = write.get("user", "<text>").encode().split(b"<text>")
     assistant = write.get("assistant", "<text>").encode().split(b"<text>")
     pair = [user[0], user[1] + b"," + assistant[0], assistant[1]]
@@ -305,7 +277,8 @@ def _constants(build: _Build, values: dict[str, Any], turn_type: Any) -> None:
         JOIN=b"".join,
         LOADS=orjson.loads,
         BLANK=_BLANK.fullmatch,
-        NO_TEXT=frozenset([b'""', b"null"]),
+        NO_TEXT=(b'""', b"null"),
+        RARE=_RARE,
         NO_LIST=frozenset([b"[]", b"null"]),
         NOTHING=frozenset([b'""', b"null", b"[]"]),
         NULL=frozenset([b"null"]),
@@ -316,7 +289,7 @@ def _constants(build: _Build, values: dict[str, Any], turn_type: Any) -> None:
         LIMIT=min(map(size, keys)) + 3,
         OPEN=b"{",
         FRAME=_frames(pair, user[-1]),
-        EARLIER=_earlier(_frames(pair, user[-1]), values["by_value"], b"," if "earlier" in layout.slots else b""),
+        EARLIER=_earlier(_frames(pair, user[-1]), values["not_blank"], b"," if "earlier" in layout.slots else b""),
     )
     if tags is not None:
         roles = functools.cache(lambda count: [(tags.user, tags.assistant)[i % 2] for i in range(count)])
@@ -339,16 +312,19 @@ def _frames(pair: list[bytes], user_end: bytes) -> Callable[[int], list[bytes]]:
     return frame
 
 
-def _earlier(frame: Callable[[int], list[bytes]], by_value: bool, end: bytes) -> Callable[[bytes], bytes | None]:
+def _earlier(frame: Callable[[int], list[bytes]], not_blank: bool, end: bytes) -> Callable[[bytes], bytes | None]:
     """A function that lays out a history of question and answer; None for one that is more than pairs of texts."""
     decode = msgspec.json.Decoder(list[tuple[msgspec.Raw, msgspec.Raw]]).decode
+
+    def bad(text: bytes) -> bool:
+        return text[0] != 34 or text[1] == 34 or (not_blank and _BLANK.fullmatch(text) is not None)
 
     def earlier(value: bytes) -> bytes | None:
         try:
             texts = [bytes(text) for turn in decode(value) for text in turn]
         except msgspec.DecodeError:
             return None
-        if by_value and not all(text[0] == 34 and len(text) > 2 for text in texts):
+        if any(map(bad, texts)):
             return None
         pieces = frame(len(texts)).copy()
         pieces[1::2] = texts
@@ -356,18 +332,3 @@ def _earlier(frame: Callable[[int], list[bytes]], by_value: bool, end: bytes) ->
         return made + end if made else made
 
     return earlier
-
-
-def _text_checks(layout: Layout, checked: set[str]) -> list[Callable[[bytes], re.Match[bytes] | None]]:
-    """Searches in a block of rows for a value that should be a text with something in it and is not."""
-    write = layout.write
-    before = [
-        text
-        for text, slot in zip(layout.parts[::2], layout.slots, strict=False)
-        if slot in TEXT_SLOTS and slot not in checked
-    ]
-    if layout.tags is not None or "earlier" in layout.slots:
-        before += [write[name].split("<text>")[0] for name in ("user", "assistant") if name in write]
-    tails = dict.fromkeys(match[0] for text in before if (match := _TAIL.search(text)))
-    inner = rb"(?!\"%b*+[^\"])" % _SPACE if write.get("not_blank") else rb"(?!\"[^\"])"
-    return [re.compile(re.escape(tail.encode()) + inner).search for tail in tails]

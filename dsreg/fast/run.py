@@ -153,6 +153,7 @@ class Run:
         self.blocks = Blocks(self.plan.row_type, self.decoder)
         self.row = 0
         self._made: list[bytes] = []
+        self._rows = 0
         self._convert_row = row_user(self.conversion, self.tally, self._encode, self.reject)
 
     def _use(self, place: Place, value: Any) -> None:
@@ -162,7 +163,11 @@ class Run:
         self._convert_row(place, value)
 
     def _encode(self, row: dict[str, Any]) -> None:
-        self._made.append(encode(row, str(getattr(self.output, "path", "")), self.tally.written))
+        self._add(encode(row, str(getattr(self.output, "path", "")), self.tally.written), 1)
+
+    def _add(self, data: bytes, rows: int) -> None:
+        self._made.append(data)
+        self._rows += rows
 
     def stream(self, stream: RowStream) -> None:
         """Convert rows of a file that is no JSON text, one by one."""
@@ -174,70 +179,46 @@ class Run:
 
     def _flush(self) -> None:
         if self._made:
-            self.output.write_joined(self.output.separator.join(self._made), len(self._made))
-            self._made = []
+            made = self._made[0] if len(self._made) == 1 else self.output.separator.join(self._made)
+            self.output.write_joined(made, self._rows)
+            self._made, self._rows = [], 0
 
     def block(self, path: Path, rows: Rows) -> None:
         """Convert the rows of one block."""
+        number, count = self.tally.read, len(rows.typed)
         if self.blocks.portable:
             self.blocks.portable -= 1
-            out: list[bytes | None] = [None] * len(rows.typed)
-            notes, joined = Notes(), None
+            pieces: list[bytes] = []
+            left, notes = [(i, 0) for i in range(count)], Notes()
         else:
-            out, notes, rows, joined = self._convert(rows)
-        number = self.tally.read
-        odd = out.count(None)
-        if odd:
-            self._mix(path, rows, out)
-            if odd * 2 > len(out) and not self.blocks.portable:
+            pieces, left, notes, rows = self._convert(rows)
+            if len(left) * 2 > count:
                 self.blocks.portable = REST
-        elif joined is not None:
-            self.output.write_joined(joined, len(out))
-            self.tally.written += len(out)
+        row = at = 0
+        for odd, before in [*left, (count, len(pieces))]:
+            if odd > row:
+                self._text_only(pieces[at:before], odd - row)
+            if odd < count:
+                self.tally.read = number + odd
+                self._use(At(path, self.row + odd + 1, rows.line(odd)), rows.value(odd))
+            row, at = odd + 1, before
         self._note(notes, number)
-        self.tally.read = number + len(out)
-        self.row += len(out)
+        self.tally.read = number + count
+        self.row += count
         self._flush()
 
-    def _mix(self, path: Path, rows: Rows, out: list[bytes | None]) -> None:
-        """Put the rows that go the portable way between the others."""
-        number = self.tally.read
-        for i, row in enumerate(out):
-            if row is not None:
-                self._made.append(row)
-                self.tally.written += 1
-            else:
-                self.tally.read = number + i
-                self._use(At(path, self.row + i + 1, rows.line(i)), rows.value(i))
+    def _text_only(self, pieces: list[bytes], rows: int) -> None:
+        """Take some rows that follow each other, in pieces; the first begins with the separator."""
+        pieces[0] = pieces[0].removeprefix(self.output.separator)
+        self._add(b"".join(pieces), rows)
+        self.tally.written += rows
 
-    def _convert(self, rows: Rows) -> tuple[list[bytes | None], Notes, Rows, bytes | None]:
-        """The rows of a block that are text only, None for the others; what to note about them; and all of them joined.
-
-        There is nothing joined unless all are text only.
-        """
+    def _convert(self, rows: Rows) -> tuple[list[bytes], list[tuple[int, int]], Notes, Rows]:
+        """The pieces of the rows of a block that are text only, where the others stand, and what to note about them."""
         if self.plan.reserved and reserved(rows.text):
             for i, (start, end) in enumerate(pairwise(rows.starts())):
                 if reserved(rows.text, start, end):
                     rows.typed[i] = None
-        try:
-            out, notes, lost = self._loop(rows)
-        except Misaligned:
-            return self._convert(rows.exactly())
-        kept = [row for row in out if row is not None]
-        joined = self.output.separator.join(kept)
-        bad = [search for search in self.plan.text if search(joined)]
-        if bad:
-            for i, row in enumerate(out):
-                if row is not None and any(search(row) for search in bad):
-                    rows.typed[i] = None
-            out, notes, lost = self._loop(rows)
-        self.tally.lost_extras.update(Counter(lost))
-        first = next((i for i, row in enumerate(out) if row is not None), None)
-        if self.plan.row_note and first is not None:
-            notes.see(self.plan.row_note, first, len(out) - out.count(None))
-        return out, notes, rows, joined if len(kept) == len(out) and not bad else None
-
-    def _loop(self, rows: Rows) -> tuple[list[bytes | None], Notes, list[str]]:
         notes = Notes()
         lost: list[str] = []
 
@@ -248,7 +229,16 @@ class Run:
                 raise Misaligned
             return has_long_integer(raw) or self.decoder.may_repeat(raw)
 
-        return self.plan.convert(rows.typed, rows.lengths, odd, notes.see, lost), notes, lost
+        try:
+            pieces, left = self.plan.convert(rows.typed, rows.lengths, odd, notes.see, lost, self.output.separator)
+        except Misaligned:
+            return self._convert(rows.exactly())
+        self.tally.lost_extras.update(Counter(lost))
+        converted = len(rows.typed) - len(left)
+        if self.plan.row_note and converted:
+            others = {i for i, _ in left}
+            notes.see(self.plan.row_note, next(i for i in range(len(rows.typed)) if i not in others), converted)
+        return pieces, left, notes, rows
 
     def _note(self, notes: Notes, before: int) -> None:
         """Add what was noticed about the rows of one block, whose numbers count from 0."""

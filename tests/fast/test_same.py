@@ -224,6 +224,25 @@ def test_many_lines(kind: Kind, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("kind", KINDS, ids=NAMES)
+@pytest.mark.parametrize("container", ["jsonl", "json"])
+def test_plain_rows_go_the_fast_way(
+    kind: Kind, container: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Where both ways give the same, only this tells that the fast one is there at all."""
+    rows = [kind.row] * 700
+    path = tmp_path / f"data.{container}"
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows) if container == "jsonl" else json.dumps(rows))
+
+    def portable(*args: Any) -> None:
+        raise AssertionError("a plain row went the portable way")
+
+    monkeypatch.setattr("dsreg.fast.run.Run._use", portable)
+    target = {"sft": "sharegpt", "preference": "openai", "kto": "kto", "pretrain": "nova-cpt"}[kind.task]
+    report = run(kind, path, target, None, {}, fast=True, container="jsonl")
+    assert report.tally.written == len(rows)
+
+
+@pytest.mark.parametrize("kind", KINDS, ids=NAMES)
 @pytest.mark.parametrize("layout", ["compact", "spaced", "indented", "mixed"])
 def test_arrays(kind: Kind, layout: str, tmp_path: Path) -> None:
     random = Random(kind.format + kind.task)
