@@ -268,7 +268,7 @@ def fits(source: Format, target: Format) -> bool:
 
 def run_script(conversion: Conversion, script: Path, data: Path, output: Path) -> None:
     """Render a conversion's script and run it as anyone would; raises Broken when it fails."""
-    from dsreg.codegen import render_converter
+    from dsreg.codegen.converter import render_converter
 
     script.write_text(render_converter(conversion), "utf-8")
     command = [

@@ -212,7 +212,7 @@ def fingerprint(folders: list[Path]) -> str:
 
 def converter_bytes(project: Root, name: str, dataset: Dataset, target: str) -> bytes:
     """The standalone script that turns a dataset into a target."""
-    from dsreg.codegen import render_converter
+    from dsreg.codegen.converter import render_converter
 
     conversion = target_conversion(project, name, dataset, target, without_data=True)
     container = container_of(conversion, None, container_option(target_choices(project, dataset, target)))

@@ -16,7 +16,7 @@ LAYERS = [
     {"errors", "rowcode", "notes"},
     {"tasks", "manifest", "model", "names", "advice"},
     {"files", "scratch", "jsonedit", "tomledit", "formats", "rows", "project", "parquet_schema", "llamafactory"},
-    {"info", "entry", "lock", "registry", "source", "uses", "text_template", "detection"},
+    {"info", "entry", "format_options", "lock", "registry", "source", "uses", "text_template", "detection"},
     {"registered", "detected", "runner", "codegen"},
     {"export", "fast"},
     {"descriptors"},

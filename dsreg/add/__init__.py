@@ -10,12 +10,12 @@ from pathlib import Path
 from typing import Any
 
 from dsreg.add.find import file_name_of, find_source
-from dsreg.add.options import place_options
 from dsreg.add.readable import unread_reason
 from dsreg.detected import detect_files
 from dsreg.detection import Detection
 from dsreg.entry import FORMATTING
 from dsreg.errors import DataFileError, UsageError
+from dsreg.format_options import place_options
 from dsreg.formats import all_formats, find_format
 from dsreg.model import SOURCE_KEYS, Dataset, closest, validate
 from dsreg.names import check_name

@@ -48,10 +48,10 @@ def convert(
     json: options.Json = False,
 ) -> None:
     """Convert a file without registering it. What is not given is detected."""
-    from dsreg.add.options import check_options
     from dsreg.cli.choices import choices_of
     from dsreg.cli.here import here_if_any
     from dsreg.errors import UsageError
+    from dsreg.format_options import check_options
     from dsreg.formats import find_format
     from dsreg.registered import refuse_own
     from dsreg.runner import make_conversion

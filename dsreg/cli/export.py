@@ -60,9 +60,9 @@ def export(
     json: options.Json = False,
 ) -> None:
     """Convert registered datasets. Without names, all that become the target without a choice to make."""
-    from dsreg.add.options import check_options
     from dsreg.cli.choices import choices_of
     from dsreg.cli.here import project
+    from dsreg.format_options import check_options
     from dsreg.formats import find_format
 
     found = project()

@@ -22,12 +22,12 @@ def render(
     """Print a script that converts a dataset. It needs Python and nothing else; -o writes it to a file."""
     from pathlib import Path
 
-    from dsreg.add.options import check_options
     from dsreg.cli.choices import choices_of
     from dsreg.cli.here import project
-    from dsreg.codegen import render_converter
+    from dsreg.codegen.converter import render_converter
     from dsreg.export import check_output, container_of
     from dsreg.files import atomic_write
+    from dsreg.format_options import check_options
 
     dataset = project()[name]
     choices = choices_of(take, skip, strip, option, text_template)

@@ -92,7 +92,7 @@ def write_descriptors(
 
 def render(file: str, facts: Facts) -> bytes | None:
     """A descriptor's content; None where its consumer would not read these rows as they are meant."""
-    from dsreg.codegen import render_template
+    from dsreg.codegen.templating import render_template
 
     values = CONSUMERS[file](facts)
     if values is None:

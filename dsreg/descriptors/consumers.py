@@ -139,7 +139,7 @@ def swift_arguments(facts: Facts) -> Values | None:
 
 def axolotl(facts: Facts) -> Values | None:
     """axolotl's `datasets`. Where the style is not settled yet, there must be settings for both."""
-    from dsreg.codegen import Code
+    from dsreg.codegen.literals import Code
 
     style = facts.options.get("style", "")
     styles = ["conversational", "standard"] if style == "auto" else [style]
@@ -160,7 +160,7 @@ def axolotl(facts: Facts) -> Values | None:
 
 def trl(facts: Facts) -> Values | None:
     """TRL's `datasets`, for its scripts."""
-    from dsreg.codegen import Code
+    from dsreg.codegen.literals import Code
 
     found = TRL.get((facts.target, facts.task))
     if found is None:
@@ -178,7 +178,7 @@ def trl(facts: Facts) -> Values | None:
 
 def verl(facts: Facts) -> Values | None:
     """verl's `data`, and a reward function of one's own where the rows name scorers that it does not have."""
-    from dsreg.codegen import Code
+    from dsreg.codegen.literals import Code
 
     if (facts.target, facts.task) != ("verl", "prompt"):
         return None

@@ -9,7 +9,7 @@ import tomllib
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from dsreg.codegen import render_converter
+from dsreg.codegen.converter import render_converter
 from dsreg.errors import DataFileError, OutputError
 from dsreg.formats import find_format
 from dsreg.rowcode.errors import RowError

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from dsreg.codegen import render_converter
+from dsreg.codegen.converter import render_converter
 from tests.codegen.cases import Outcome, conversion, read_lines, run_apart, run_here, run_script
 
 PAIRS: list[tuple[str, str, dict[str, Any]]] = [

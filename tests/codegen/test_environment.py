@@ -18,8 +18,8 @@ import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dsreg.codegen import Code, environment, render_template
-from dsreg.codegen.literals import docstring, python_literal
+from dsreg.codegen.literals import Code, docstring, python_literal
+from dsreg.codegen.templating import environment, render_template
 
 TEXT = st.text(max_size=20) | st.text(
     alphabet="\"'\\{}[]#%&*!|>@`\n\r\t\0:,- ~\u2028\ud800\x85\ufeffé中😀", max_size=12

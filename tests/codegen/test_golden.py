@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from dsreg.codegen import render_converter
+from dsreg.codegen.converter import render_converter
 from dsreg.formats import built_in, ways
 from dsreg.runner import Choices, Conversion, make_conversion
 from tests.codegen.cases import ROOT, conversion, cookbook_source

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dsreg.codegen import render_converter
+from dsreg.codegen.converter import render_converter
 from dsreg.formats import find_format
 from dsreg.runner import Choices, make_conversion
 from dsreg.source import make_source

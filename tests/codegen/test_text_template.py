@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from dsreg.codegen import render_converter
+from dsreg.codegen.converter import render_converter
 from dsreg.errors import UsageError
 from dsreg.rowcode.errors import RowError
 from dsreg.text_template import template_step

@@ -14,7 +14,7 @@ from typing import Any
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from dsreg.codegen import render_converter
+from dsreg.codegen.converter import render_converter
 from dsreg.formats import find_format
 from dsreg.runner import make_conversion
 from dsreg.source import make_source
