@@ -11,9 +11,10 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from multiprocessing.connection import Connection
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 from dsreg.errors import DataFileError, DsregError
+from dsreg.files import output_error
 from dsreg.formats import find_format
 from dsreg.notes import Notes
 from dsreg.rowcode.constants import Constants
@@ -44,7 +45,10 @@ def is_plain(source: Source) -> bool:
 
 @dataclass(frozen=True)
 class Order:
-    """What a worker is to convert, in a form that reaches another process."""
+    """What a worker is to convert, in a form that reaches another process.
+
+    A worker writes its rows into the file at `place` itself, where it is told to; without one it sends them.
+    """
 
     name: str
     files: list[Path]
@@ -55,6 +59,7 @@ class Order:
     separator: bytes
     path: str
     early: bool
+    place: Path | None = None
     stretch: int = STRETCH
 
     def conversion(self) -> Conversion:
@@ -65,7 +70,15 @@ class Order:
         return made
 
 
-def order_of(conversion: Conversion, columns: list[str], separator: bytes, path: str, *, early: bool) -> Order:
+def order_of(
+    conversion: Conversion,
+    columns: list[str],
+    separator: bytes,
+    path: str,
+    *,
+    early: bool,
+    place: Path | None = None,
+) -> Order:
     """The order for a conversion whose data has these further columns."""
     c = conversion.steps.source
     return Order(
@@ -81,6 +94,7 @@ def order_of(conversion: Conversion, columns: list[str], separator: bytes, path:
         separator,
         path,
         early,
+        place,
     )
 
 
@@ -92,7 +106,18 @@ class Part:
     rejects: list[Reject]
     early: Notes | None
     lines: int
+    size: int = 0
     error: DsregError | None = None
+
+
+class Output(Protocol):
+    """Where the rows of all stretches go."""
+
+    def write_joined(self, data: bytes, rows: int) -> None:
+        """Write some rows with the separator between them."""
+
+    def reserve(self, size: int, rows: int) -> int:
+        """Leave room for rows that a worker writes itself; gives where it begins."""
 
 
 class Kept:
@@ -106,6 +131,10 @@ class Kept:
     def write_joined(self, data: bytes, rows: int) -> None:
         """Keep some rows."""
         self.parts.append(data)
+
+    def reserve(self, size: int, rows: int) -> int:
+        """Nobody else writes here."""
+        raise NotImplementedError
 
 
 def stretches(path: Path, first: int, step: int, length: int) -> Iterator[bytes]:
@@ -131,15 +160,50 @@ def next_line(file: Any, place: int, size: int, path: Path) -> int:
 
 
 def work(order: Order, path: Path, first: int, step: int, pipe: Connection, others: list[Connection]) -> None:
-    """The life of a worker: convert every `step`-th stretch of a file and send what became of it."""
+    """The life of a worker: convert every `step`-th stretch of a file and tell what became of it.
+
+    While the place of a stretch is not known, the next one is converted.
+    """
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent hears it too, and ends its workers
     for other in others:  # so that nobody but the parent keeps the pipes open
         other.close()
-    with suppress(BrokenPipeError, ConnectionResetError):
-        for part, data in parts(order, path, first, step):
-            pipe.send(part)
-            pipe.send_bytes(data)
+    with suppress(BrokenPipeError, ConnectionResetError, EOFError):
+        if order.place is None:
+            for part, data in parts(order, path, first, step):
+                pipe.send(part)
+                pipe.send_bytes(data)
+        else:
+            write_parts(order, order.place, parts(order, path, first, step), pipe)
     pipe.close()
+
+
+def write_parts(order: Order, place: Path, made: Iterator[tuple[Part, bytes]], pipe: Connection) -> None:
+    """Write the rows of stretches where the parent says, one stretch behind; ends with a word that all is written."""
+    with place.open("r+b", buffering=0) as file:
+        waiting = b""
+        for part, data in made:
+            try:
+                write_at(file.fileno(), waiting, pipe)
+            except OSError as error:
+                part = Part(Tally(), [], None, 0, error=output_error(error, Path(order.path)))
+            part.size = len(data)
+            pipe.send(part)
+            waiting = data
+        failed = None
+        try:
+            write_at(file.fileno(), waiting, pipe)
+        except OSError as error:
+            failed = output_error(error, Path(order.path))
+        pipe.send(Part(Tally(), [], None, 0, error=failed))
+
+
+def write_at(file: int, data: bytes, pipe: Connection) -> None:
+    """Write bytes at the place that comes through the pipe."""
+    if data:
+        view, at = memoryview(data), pipe.recv()
+        while view:
+            done = os.pwrite(file, view, at)
+            view, at = view[done:], at + done
 
 
 def parts(order: Order, path: Path, first: int, step: int) -> Iterator[tuple[Part, bytes]]:
@@ -169,7 +233,7 @@ def parts(order: Order, path: Path, first: int, step: int) -> Iterator[tuple[Par
             if run.early is not None:
                 run.early = Notes()
     except DsregError as error:
-        yield Part(Tally(), [], None, 0, error), b""
+        yield Part(Tally(), [], None, 0, error=error), b""
 
 
 def cut(stretch: bytes) -> Iterator[bytes]:
@@ -190,7 +254,7 @@ def workers(order: Order, path: Path, jobs: int, method: str | None) -> Iterator
     processes = []
     try:
         for first in range(jobs):
-            ours, theirs = context.Pipe(duplex=False)
+            ours, theirs = context.Pipe()
             pipes.append(ours)
             process = context.Process(
                 target=work, args=(order, path, first, jobs, theirs, list(pipes) if forks else []), daemon=True
@@ -213,7 +277,7 @@ def run_jobs(
     path: Path,
     jobs: int,
     tally: Tally,
-    write: Callable[[bytes, int], None],
+    output: Output,
     reject: Callable[[Reject], None],
     early: Notes | None,
     method: str | None = None,
@@ -228,23 +292,36 @@ def run_jobs(
     lines = 0
     with workers(order, path, jobs, method) as pipes:
         for number in range(count):
-            try:
-                part: Part = pipes[number % jobs].recv()
-                data = pipes[number % jobs].recv_bytes()
-            except EOFError:
-                raise RuntimeError("a worker process ended before its work was done") from None
-            if part.error is not None:
-                raise part.error
+            pipe = pipes[number % jobs]
+            part = receive(pipe)
+            if order.place is None:
+                data = pipe.recv_bytes()
+                if part.tally.written:
+                    output.write_joined(data, part.tally.written)
+            elif part.size:
+                pipe.send(output.reserve(part.size, part.tally.written))
             shift = lines if not number else lines - 1
             for found in part.rejects:
                 line = None if found.line is None else found.line + shift
                 reject(replace(found, row=found.row + tally.read - before, line=line))
-            if part.tally.written:
-                write(data, part.tally.written)
             add(tally, part.tally)
             if early is not None and part.early is not None:
                 early.merge(part.early)
             lines += part.lines
+        if order.place is not None:
+            for pipe in pipes:
+                receive(pipe)
+
+
+def receive(pipe: Connection) -> Part:
+    """The next part of a worker; raises the error that ended it."""
+    try:
+        part: Part = pipe.recv()
+    except EOFError:
+        raise RuntimeError("a worker process ended before its work was done") from None
+    if part.error is not None:
+        raise part.error
+    return part
 
 
 def add(tally: Tally, later: Tally) -> None:

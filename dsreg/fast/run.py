@@ -54,6 +54,9 @@ class Output(Protocol):
     def write_joined(self, data: bytes, rows: int) -> None:
         """Write some rows with the separator between them."""
 
+    def reserve(self, size: int, rows: int) -> int:
+        """Leave room for rows that another process writes; gives where it begins."""
+
 
 class At(NamedTuple):
     """Where a row stands."""
@@ -124,8 +127,15 @@ def run_file(run: Run, path: Path, jobs: int) -> None:
         if container == "jsonl" and jobs > 1 and is_plain(source) and path.stat().st_size > STRETCH:
             place = str(getattr(run.output, "path", ""))
             columns, early = columns_seen(run.conversion), run.early is not None
-            order = order_of(run.conversion, columns, run.output.separator, place, early=early)
-            run_jobs(order, path, jobs, run.tally, run.output.write_joined, run.reject, run.early)
+            order = order_of(
+                run.conversion,
+                columns,
+                run.output.separator,
+                place,
+                early=early,
+                place=getattr(run.output, "place", None),
+            )
+            run_jobs(order, path, jobs, run.tally, run.output, run.reject, run.early)
         elif container == "jsonl":
             for rows in run.blocks.of_lines(source):
                 run.block(path, rows)

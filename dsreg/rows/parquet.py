@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Any, BinaryIO
 
 import pyarrow as pa
@@ -51,6 +51,10 @@ class ParquetSink:
 
     def write_joined(self, data: bytes, rows: int) -> None:
         """Parquet takes no rows that are encoded as JSON."""
+        raise NotImplementedError
+
+    def reserve(self, size: int, rows: int, skip: Callable[[int], int]) -> int:
+        """Rows as bytes are not for this container."""
         raise NotImplementedError
 
     def finish(self) -> None:

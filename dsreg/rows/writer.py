@@ -34,6 +34,10 @@ class Sink(Protocol):
         """Add rows that are encoded already, with the separator between them."""
 
     @abstractmethod
+    def reserve(self, size: int, rows: int, skip: Callable[[int], int]) -> int:
+        """Leave room for encoded rows of that size by `skip`, and give where it begins."""
+
+    @abstractmethod
     def finish(self) -> None:
         """Add what stands after the last row."""
 
@@ -82,6 +86,7 @@ class RowWriter:
         if self._target.exists():
             os.chmod(self._temp, stat.S_IMODE(self._target.stat().st_mode))  # noqa: PTH101
         packed = self._stack.enter_context(_packer(self._target.name, self._file))
+        self._plain = packed is self._file
         self._sink = _sink(packed, self._container, self._schema, str(self.path))
 
     def write(self, row: dict[str, Any]) -> None:
@@ -104,6 +109,23 @@ class RowWriter:
         except OSError as e:
             raise output_error(e, self.path) from e
         self.rows += rows
+
+    @property
+    def place(self) -> Path | None:
+        """The file that other processes may write into, at the places that `reserve` gives; None where none may."""
+        return self._temp if self._plain and self.separator else None
+
+    def reserve(self, size: int, rows: int) -> int:
+        """Leave room for rows that another process writes, with the separator between them: where they begin."""
+        try:
+            at = self._sink.reserve(size, rows, self._skip)
+        except OSError as e:
+            raise output_error(e, self.path) from e
+        self.rows += rows
+        return at
+
+    def _skip(self, size: int) -> int:
+        return self._file.seek(size, os.SEEK_CUR) - size
 
     def __exit__(self, kind: type[BaseException] | None, e: BaseException | None, tb: TracebackType | None) -> None:
         if e is not None:
@@ -194,6 +216,13 @@ class LinesSink:
         self._write(data)
         self._write(b"\n")
 
+    def reserve(self, size: int, rows: int, skip: Callable[[int], int]) -> int:
+        """Leave room for encoded rows."""
+        self._row += rows
+        at = skip(size)
+        self._write(b"\n")
+        return at
+
     def finish(self) -> None:
         """Nothing stands after the last line."""
 
@@ -216,6 +245,12 @@ class JsonSink:
         self._write(b",\n" if self._row else b"[\n")
         self._row += rows
         self._write(data)
+
+    def reserve(self, size: int, rows: int, skip: Callable[[int], int]) -> int:
+        """Leave room for encoded rows."""
+        self._write(b",\n" if self._row else b"[\n")
+        self._row += rows
+        return skip(size)
 
     def finish(self) -> None:
         """Close the array."""

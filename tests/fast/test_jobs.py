@@ -37,7 +37,7 @@ def in_processes(kind: Kind, path: Path, target: str, count: int, method: str | 
     order = jobs.order_of(conversion, [], b"\n", "out", early=False)
     kept, rejects, tally = jobs.Kept(b"\n", "out"), list[Reject](), Tally()
     short = replace(order, stretch=20_000)
-    jobs.run_jobs(short, path, count, tally, kept.write_joined, rejects.append, None, method)
+    jobs.run_jobs(short, path, count, tally, kept, rejects.append, None, method)
     return b"\n".join(kept.parts), rejects, str(tally), tally.lost_extras, main_notes(tally.notes)
 
 
