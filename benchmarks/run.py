@@ -179,6 +179,8 @@ def main() -> None:
         text += [
             *array(asked.data, folder, asked.rows, asked.rounds),
             "",
+            *check(asked.data, folder, asked.rows, asked.rounds),
+            "",
             *growth(asked.data, folder, asked.growth),
             "",
         ]
@@ -194,6 +196,39 @@ def array(made: Path, folder: Path, count: int, rounds: int) -> list[str]:
     ):
         found = best([measure(dsreg(JOBS["alpaca-nova"], source, folder / "o.jsonl", 1)) for _ in range(rounds)])
         lines.append(f"| {label} | {count / found.wall / 1e3:,.0f} | {found.memory} |")
+    return lines
+
+
+def check(made: Path, folder: Path, count: int, rounds: int) -> list[str]:
+    """The check of a dataset beside its export, with and without the search for copies."""
+    lines = ["## check and export", "", "| data | | MB/s | × export | MB of memory |", "|---|---|--:|--:|--:|"]
+    for kind, target in (("alpaca", "nova-sft"), ("sharegpt", "nova-sft"), ("preference", "hf-preference")):
+        source = data.make(made, kind, count)
+        columns = {"chosen": "chosen", "rejected": "rejected"} if kind == "preference" else {}
+        columns |= {"messages": "conversations"} if kind == "sharegpt" else {"prompt": "instruction", "query": "input"}
+        columns |= {"alpaca": {"response": "output", "history": "history"}}.get(kind, {})
+        columns |= {} if kind == "preference" else {"system": "system"}
+        entry: dict[str, Any] = {"file_name": str(source), "columns": columns}
+        entry |= {"formatting": "sharegpt"} if kind == "sharegpt" else {}
+        entry |= {"ranking": True} if kind == "preference" else {}
+        (folder / "dataset_info.json").write_text(json.dumps({"data": entry}))
+        base = [sys.executable, "-m", "dsreg", "-q", "check", "data", "--dataset-dir", str(folder)]
+        job = Job(kind, "sharegpt" if kind == "sharegpt" else "alpaca", target)
+        commands = {
+            "export": dsreg(job, source, folder / "o.jsonl", 1),
+            "check": [*base, "--ignore", "DS290"],
+            "check with copies": base,
+        }
+        results: dict[str, list[Result]] = {name: [] for name in commands}
+        for _ in range(rounds):
+            for name, words in commands.items():
+                results[name].append(measure(words))
+        size, export = source.stat().st_size / 1e6, best(results["export"])
+        for name, found in results.items():
+            mine = best(found)
+            lines.append(
+                f"| {kind} | {name} | {size / mine.cpu:,.0f} | {export.cpu / mine.cpu:.2f} | {mine.memory:,} |"
+            )
     return lines
 
 

@@ -8,7 +8,7 @@ from typing import Any
 from dsreg.notes import Advice, Notes
 
 LENGTH_ROWS = 1000
-"""How many rows of an export the advice on lengths is drawn from: to decode all texts for it would cost too much."""
+"""How many rows of a file the advice on lengths is drawn from: to decode all texts for it would cost too much."""
 LENGTH_BIAS = 1.5
 """From this ratio of mean lengths on, chosen answers that are longer (or shorter) are worth a word."""
 

@@ -6,7 +6,7 @@ from array import array
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
-from dsreg.advice import advise_samples
+from dsreg.advice import LENGTH_ROWS, advise_samples
 from dsreg.check.copies import INDEXED_ROWS, Copies, find_copies, hash_of
 from dsreg.check.finding import Finding
 from dsreg.check.together import Observer, Seen
@@ -35,8 +35,9 @@ class Overview:
         if self.stage in ("rm", "dpo") and len(texts) == 2:
             if response[0] == response[1]:
                 self.notes.see("chosen equals rejected", row)
-            self.notes.see("chosen characters", row, len(texts[0]))
-            self.notes.see("rejected characters", row, len(texts[1]))
+            if row <= LENGTH_ROWS:
+                self.notes.see("chosen characters", row, len(texts[0]))
+                self.notes.see("rejected characters", row, len(texts[1]))
         elif self.stage == "kto" and len(texts) == 2:
             self.notes.see("desirable" if texts[0] else "undesirable", row)
         elif self.stage == "sft" and texts and not texts[0].strip():

@@ -10,6 +10,7 @@ from operator import eq, itemgetter
 
 import orjson
 
+from dsreg.advice import LENGTH_ROWS
 from dsreg.check.copies import INDEXED_ROWS, hashes
 from dsreg.llamafactory.columns import Texts, decoded
 from dsreg.notes import Notes
@@ -48,8 +49,9 @@ class Observer:
             chosen, rejected = answers
             both = decoded(chosen), decoded(rejected)
             _see(notes, "chosen equals rejected", start, [at for at, same in enumerate(map(eq, *both)) if same])
-            notes.see("chosen characters", start + 1, sum(map(len, both[0])))
-            notes.see("rejected characters", start + 1, sum(map(len, both[1])))
+            for kind, texts_of in zip(("chosen characters", "rejected characters"), both, strict=True):
+                if start < LENGTH_ROWS:
+                    notes.see(kind, start + 1, sum(map(len, texts_of[: LENGTH_ROWS - start])))
         elif self.stage == "kto" and texts.label is not None:
             for kind, tag in (("desirable", b"true"), ("undesirable", b"false")):
                 if tag in texts.label:
