@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import os
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -166,12 +167,18 @@ def unselectable_name(view: EntryView) -> Iterator[Hit]:
 
 
 def far_path(view: EntryView) -> Iterator[Hit]:
-    """`file_name` is absolute or leads out of the folder: it works, on this machine and in this layout."""
+    """`file_name` is absolute, or leads out of the folder by itself or by a link: it works, but only here."""
     file = view.raw.get("file_name")
     if not isinstance(file, str) or any(key in view.raw for key in SOURCE_KEYS if key != "file_name"):
         return
     absolute = Path(file).is_absolute() or re.match(r"[A-Za-z]:[\\/]", file) is not None
     if not absolute and ".." not in Path(file).parts:
+        try:
+            folder, real = (Path(os.path.realpath(path)) for path in (view.dataset_dir, view.dataset_dir / file))
+        except ValueError:  # no name that a file can have
+            return
+        if not real.is_relative_to(folder):
+            yield Hit(f"{file!r} is a link that leads out of the folder", ("file_name",))
         return
     if not absolute or (view.dataset_dir / file).exists():
         yield Hit(f"{file!r} {'is an absolute path' if absolute else 'leads out of the folder'}", ("file_name",))

@@ -160,6 +160,21 @@ def test_a_column_that_is_not_there_is_told_once(found: Found) -> None:
     assert issues[0]["row"] is None
 
 
+def test_a_link_that_leads_out_of_the_folder_is_told(found: Found, tmp_path: Path) -> None:
+    folder = tmp_path / "data"
+    folder.mkdir()
+    (tmp_path / "a.json").symlink_to(folder / "b.json")
+    (folder / "b.json").write_text(json.dumps([ROW]))
+    inside = found(FILE)
+    assert "DS192" not in {issue["code"] for issue in inside}
+    outside = tmp_path.parent / f"{tmp_path.name}-away.json"
+    outside.write_text(json.dumps([ROW]))
+    (tmp_path / "a.json").unlink()
+    (tmp_path / "a.json").symlink_to(outside)
+    told = [issue["message"] for issue in found(FILE) if issue["code"] == "DS192"]
+    assert told == ["'a.json' is a link that leads out of the folder"]
+
+
 WHOLE: list[tuple[str, dict[str, Any], Any, str, str]] = [
     ("copies", FILE, [ROW, ROW | {"instruction": "How?"}, ROW, ROW], "DS290", "2 rows are exact copies"),
     ("copies but for ids", FILE, [ROW | {"id": 1}, ROW | {"id": 2}], "DS290", "row 2 repeats 1"),
