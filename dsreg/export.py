@@ -301,7 +301,10 @@ def advise(conversion: Conversion, tally: Tally) -> Iterator[Advice]:
     if conversion.steps.target.task == "preference":
         for number, (_, row) in enumerate(stream_rows(conversion.source, min(LENGTH_ROWS, tally.read)), 1):
             with contextlib.suppress(RowError, SetAside):
-                for sample in read_samples(row, conversion.steps):
+                samples = read_samples(row, conversion.steps)
+                for sample in samples:
+                    conversion.steps.write_row(sample, conversion.steps.target)
+                for sample in samples:
                     observe_lengths(sample, number, notes)
     yield from advise_samples(notes)
     own = conversion.target.part("advise")
