@@ -195,15 +195,16 @@ class Run:
 
     def block(self, path: Path, rows: Rows) -> None:
         """Convert the rows of one block."""
-        number, count = self.tally.read, len(rows.typed)
+        number = self.tally.read
         if self.blocks.portable:
             self.blocks.portable -= 1
             pieces: list[bytes] = []
-            left, notes = [(i, 0) for i in range(count)], Notes()
+            left, notes = [(i, 0) for i in range(len(rows.typed))], Notes()
         else:
             pieces, left, notes, rows = self._convert(rows)
-            if len(left) * 2 > count:
+            if len(left) * 2 > len(rows.typed):
                 self.blocks.portable = REST
+        count = len(rows.typed)
         row = at = 0
         for odd, before in [*left, (count, len(pieces))]:
             if odd > row:

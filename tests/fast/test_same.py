@@ -224,6 +224,17 @@ def test_many_lines(kind: Kind, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("kind", KINDS, ids=NAMES)
+def test_as_many_rows_as_lines_but_not_one_on_each(kind: Kind, tmp_path: Path) -> None:
+    """Two rows on one line, and a line without any that makes up for it."""
+    plain = json.dumps(kind.row)
+    path = tmp_path / "data.jsonl"
+    for blank in ("", " " * 2000):
+        for lines_ in ([plain, plain + plain, blank, plain], [blank, plain + plain, plain], [plain + plain, blank]):
+            path.write_text("\n".join(lines_) + "\n")
+            same(kind, path, Random(7), 1, container="jsonl")
+
+
+@pytest.mark.parametrize("kind", KINDS, ids=NAMES)
 @pytest.mark.parametrize("container", ["jsonl", "json"])
 def test_plain_rows_go_the_fast_way(
     kind: Kind, container: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
