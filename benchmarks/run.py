@@ -61,9 +61,10 @@ def dsreg(job: Job, source: Path, target: Path, jobs: int) -> list[str]:
 
 def measure(command: list[str]) -> Result:
     """Run a command to its end; raises RuntimeError when it fails."""
+    plain = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
     start = time.perf_counter()
     with tempfile.TemporaryFile() as said:
-        process = subprocess.Popen(command, stdout=said, stderr=said)
+        process = subprocess.Popen(command, stdout=said, stderr=said, env=plain)
         _, status, usage = os.wait4(process.pid, 0)
         process.returncode = os.waitstatus_to_exitcode(status)
         if process.returncode:
