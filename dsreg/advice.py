@@ -14,7 +14,7 @@ LENGTH_BIAS = 1.5
 
 
 def observe_sample(sample: dict[str, Any], row: int, notes: Notes) -> None:
-    """Note what `advise_samples` speaks of: equal and unequally long answers, labels, duplicates are elsewhere."""
+    """Note what `advise_samples` speaks of, save lengths: pairs of equal answers, and labels."""
     if "chosen" in sample:
         if sample["chosen"] == sample["rejected"]:
             notes.see("chosen equals rejected", row)
@@ -34,8 +34,8 @@ def answer_length(messages: list[dict[str, Any]]) -> int:
     return sum(len(message["content"]) for message in messages if isinstance(message["content"], str))
 
 
-def advise_samples(notes: Notes) -> Iterator[Advice]:
-    """Advisories on preference pairs and labels."""
+def advise_samples(notes: Notes, rows: int) -> Iterator[Advice]:
+    """Advisories on preference pairs and labels of a file of so many rows; lengths are those of the first."""
     counts = notes.counts
     equal = counts["chosen equals rejected"]
     if equal:
@@ -43,9 +43,9 @@ def advise_samples(notes: Notes) -> Iterator[Advice]:
         yield Advice("DS405", f"{equal:,} pairs have the same answer twice, first row {row:,}", "remove those rows")
     chosen, rejected = counts["chosen characters"], counts["rejected characters"]
     if chosen and rejected and not 1 / LENGTH_BIAS < chosen / rejected < LENGTH_BIAS:
-        message = (
-            f"chosen answers are {chosen / rejected:.2f} times as long as rejected ones; a model may learn the length"
-        )
+        among = f" of the first {LENGTH_ROWS:,} rows" if rows > LENGTH_ROWS else ""
+        message = f"chosen answers{among} are {chosen / rejected:.2f} times as long as rejected ones"
+        message += "; a model may learn the length"
         yield Advice("DS406", message, "balance the lengths of the answers")
     if bool(counts["desirable"]) != bool(counts["undesirable"]):
         only = "desirable" if counts["desirable"] else "undesirable"

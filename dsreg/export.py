@@ -306,7 +306,7 @@ def advise(conversion: Conversion, tally: Tally) -> Iterator[Advice]:
                     conversion.steps.write_row(sample, conversion.steps.target)
                 for sample in samples:
                     observe_lengths(sample, number, notes)
-    yield from advise_samples(notes)
+    yield from advise_samples(notes, tally.read)
     own = conversion.target.part("advise")
     if own is not None:
         yield from own.advise(tally.notes, tally.written, conversion.steps.target)

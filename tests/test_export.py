@@ -10,6 +10,10 @@ import pytest
 
 from dsreg import Project
 from dsreg.errors import DsregError, UsageError
+from dsreg.export import export
+from dsreg.formats import find_format
+from dsreg.runner import make_conversion
+from dsreg.source import make_source
 from tests.conftest import WriteProject
 
 GOOD = {"instruction": "Name a river.", "output": "The Seine."}
@@ -108,3 +112,23 @@ def test_objects_that_json_holds_are_kept(root: Path, name: str | None, containe
     report = Project.find(root)["rivers"].export("verl", root / name if name else None, options=options)
     assert report.output is not None
     assert '"tools_kwargs":{"a":{"b":1}}' in report.output.read_text().replace(" ", "")
+
+
+@pytest.mark.parametrize("fast", [True, False])
+@pytest.mark.parametrize(
+    ("rows", "said"),
+    [
+        ([9] * 1000, "chosen answers are 9.00 times as long as rejected ones"),
+        ([9] * 1000 + [1] * 1000, "chosen answers of the first 1,000 rows are 9.00 times as long as rejected ones"),
+        ([1] * 1000 + [900], None),
+    ],
+)
+def test_length_advice_is_about_the_first_rows(tmp_path: Path, rows: list[int], said: str | None, fast: bool) -> None:
+    path = tmp_path / "pairs.jsonl"
+    pairs = ({"instruction": "?", "chosen": "a" * size, "rejected": "b"} for size in rows)
+    path.write_text("".join(f"{json.dumps(pair)}\n" for pair in pairs))
+    columns = {"prompt": "instruction", "chosen": "chosen", "rejected": "rejected"}
+    source = make_source("pairs", find_format("alpaca"), [path], columns, ranking=True)
+    report = export(make_conversion(source, find_format("hf-preference")), None, fast=fast)
+    messages = [advice.message for advice in report.advice if advice.code == "DS406"]
+    assert messages == ([f"{said}; a model may learn the length"] if said else [])

@@ -74,7 +74,7 @@ class Overview:
         if empty:
             message = f"{empty:,} answers are empty, first row {self.notes.first['empty answer']:,}"
             yield _finding("DS291", "warning", message, file, "the model learns to say nothing", "fill them in", empty)
-        for advice in advise_samples(self.notes):
+        for advice in advise_samples(self.notes, self._rows):
             severity = "note" if advice.code == "DS406" else "warning"
             yield _finding(advice.code, severity, advice.message, file, "", advice.hint, 1)
 

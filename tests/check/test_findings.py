@@ -183,6 +183,9 @@ WHOLE: list[tuple[str, dict[str, Any], Any, str, str]] = [
      [{"i": "?", "c": "a", "r": "a"}], "DS405", "same answer twice"),
     ("unequal pairs", {**FILE, "ranking": True, "columns": {"prompt": "i", "chosen": "c", "rejected": "r"}},
      [{"i": "?", "c": "a" * 90, "r": "a"}], "DS406", "as long as rejected"),
+    ("many unequal pairs", {**FILE, "ranking": True, "columns": {"prompt": "i", "chosen": "c", "rejected": "r"}},
+     [{"i": "?", "c": "ab", "r": "a"}] * 1000 + [{"i": "?", "c": "a", "r": "ab"}] * 1000, "DS406",
+     "answers of the first 1,000 rows are 2.00 times"),
     ("labels", {**FILE, "columns": {"prompt": "i", "response": "o", "kto_tag": "k"}},
      [{"i": "?", "o": "a", "k": True}], "DS407", "all labels are desirable"),
 ]  # fmt: skip
