@@ -186,8 +186,13 @@ STRICT_JSON = json.JSONDecoder(
 def load_json(text: str) -> Any:
     """Decode JSON text that stands inside a row; raises ValueError for what could not be written back as it was."""
     try:
-        value = STRICT_JSON.decode(text)
-        if "\\u" in text:  # a lone surrogate can only come from an escape
+        try:
+            value, end = STRICT_JSON.raw_decode(text)
+        except ValueError:
+            end = -1
+        if end != len(text):  # white space around the value, or no JSON: `decode` says which
+            value = STRICT_JSON.decode(text)
+        if "\\ud" in text or "\\uD" in text:  # a lone surrogate can only come from an escape
             json.dumps(value, ensure_ascii=False).encode()
     except RecursionError:
         raise ValueError("nested too deeply") from None
@@ -247,12 +252,12 @@ def drop_nulls(value: Any, names: bool = False) -> Any:
     The keys of `properties` are `names` of parameters: a null there is never a value.
     """
     if isinstance(value, list):
-        return [drop_nulls(item) for item in value]
+        return [item if type(item) is str else drop_nulls(item) for item in value]
     if not isinstance(value, dict):
         return value
     kept = {}
     for key, item in value.items():
-        if not names and (key in NULL_KEYS or key.startswith("x-")):
+        if type(item) is str or (not names and (key in NULL_KEYS or key.startswith("x-"))):
             kept[key] = item
         elif item is not None:
             kept[key] = drop_nulls(item, names=key == "properties" and not names)
@@ -422,6 +427,8 @@ CHAT_KEYS = frozenset(
         "function_call",
     ]
 )
+# Made once: `json.dumps` makes an encoder a call.
+JSON_TEXT = json.JSONEncoder(ensure_ascii=False)
 
 
 def write_chat(messages: list[dict[str, Any]], arguments: str = "text") -> list[dict[str, Any]]:
@@ -474,7 +481,7 @@ def write_tool_call(call: dict[str, Any], arguments: str = "text") -> dict[str, 
     value = call["arguments"]
     if arguments == "text" and not isinstance(value, str):
         try:
-            value = json.dumps(value, ensure_ascii=False)
+            value = JSON_TEXT.encode(value)
         except (RecursionError, ValueError):  # nested too deeply, or an integer of thousands of digits
             raise RowError("DS306", "tool_calls", f"the arguments of {call['name']!r} cannot be JSON text") from None
     elif arguments == "object" and isinstance(value, str):

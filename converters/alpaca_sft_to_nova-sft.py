@@ -203,8 +203,13 @@ STRICT_JSON = json.JSONDecoder(
 def load_json(text: str) -> Any:
     """Decode JSON text that stands inside a row; raises ValueError for what could not be written back as it was."""
     try:
-        value = STRICT_JSON.decode(text)
-        if "\\u" in text:  # a lone surrogate can only come from an escape
+        try:
+            value, end = STRICT_JSON.raw_decode(text)
+        except ValueError:
+            end = -1
+        if end != len(text):  # white space around the value, or no JSON: `decode` says which
+            value = STRICT_JSON.decode(text)
+        if "\\ud" in text or "\\uD" in text:  # a lone surrogate can only come from an escape
             json.dumps(value, ensure_ascii=False).encode()
     except RecursionError:
         raise ValueError("nested too deeply") from None
@@ -264,12 +269,12 @@ def drop_nulls(value: Any, names: bool = False) -> Any:
     The keys of `properties` are `names` of parameters: a null there is never a value.
     """
     if isinstance(value, list):
-        return [drop_nulls(item) for item in value]
+        return [item if type(item) is str else drop_nulls(item) for item in value]
     if not isinstance(value, dict):
         return value
     kept = {}
     for key, item in value.items():
-        if not names and (key in NULL_KEYS or key.startswith("x-")):
+        if type(item) is str or (not names and (key in NULL_KEYS or key.startswith("x-"))):
             kept[key] = item
         elif item is not None:
             kept[key] = drop_nulls(item, names=key == "properties" and not names)
@@ -456,40 +461,55 @@ def check_media_counts(media: dict[str, int]) -> None:
 # Text that Nova takes: not empty, and without the words that its validators reserve.
 
 
-# By the character that all of them hold, so that most texts need three tests. "Chatbot:" passes, "Bot:" does not.
-RESERVED_WORDS = {
-    ":": ("System:", "SYSTEM:", "User:", "USER:", "Bot:", "BOT:", "Assistant:", "ASSISTANT:", "Thought:"),
-    "<": ("<image>", "<video>", "<unk>"),
-    "[": ("[EOS]",),
-}
+# "Chatbot:" passes, "Bot:" does not.
+RESERVED_WORDS = (
+    *("System:", "SYSTEM:", "User:", "USER:", "Bot:", "BOT:", "Assistant:", "ASSISTANT:", "Thought:"),
+    *("<image>", "<video>", "<unk>", "[EOS]"),
+)
+# What the words have around the one character that is rare in texts, so that few texts are searched for each of them.
+RESERVED_COLON = re.compile(r":(?<=[mrtMRT]:)")
+RESERVED_ANGLE = re.compile(r"<(?=[iuvIUV])")
+RESERVED_SQUARE = re.compile(r"\[(?=[eE])")
+
+
+def is_doubtful(text: str) -> bool:
+    """Whether a text may be blank or hold a reserved word in some letter case: all others need no closer look."""
+    return bool(
+        not text
+        or text.isspace()
+        or (":" in text and RESERVED_COLON.search(text))
+        or ("<" in text and RESERVED_ANGLE.search(text))
+        or ("[" in text and RESERVED_SQUARE.search(text))
+    )
 
 
 def checked_text(text: str, path: str, c: Constants) -> str:
     """The text if Nova takes it; raises RowError DS303 for empty text and DS304 for a reserved word."""
     if not text:
         raise RowError("DS303", path, "the text is empty")
-    if (":" in text or "<" in text or "[" in text) and c.options["reserved"] == "reject":
+    if c.options["reserved"] == "reject":
         refuse_reserved(text, path)
     return text
 
 
 def refuse_reserved(text: str, path: str) -> None:
     """Raise RowError DS304 for a reserved word, with its offset."""
-    for mark, words in RESERVED_WORDS.items():
-        if mark in text:
-            for word in words:
-                if word in text:
-                    at = text.index(word)
-                    raise RowError("DS304", path, f"the text holds {word!r} at {at}, a word that Nova reserves")
+    for word in RESERVED_WORDS:
+        if word in text:
+            at = text.index(word)
+            raise RowError("DS304", path, f"the text holds {word!r} at {at}, a word that Nova reserves")
 
 
 # ------------------------------------------------------------------------------
 # Function definitions, calls and results in Amazon Bedrock's Converse layout, under Nova's rules.
 
 
+SPEC_KEYS = frozenset(["type", "name", "description", "parameters", "strict"])
+
+
 def write_tool_config(tools: list[dict[str, Any]]) -> dict[str, Any]:
     """The toolConfig of function definitions; no two of one name. Raises RowError DS306."""
-    specs = [write_tool_spec(tool, f"tools[{i}]") for i, tool in enumerate(tools)]
+    specs = [write_tool_spec(tool, i) for i, tool in enumerate(tools)]
     names = [spec["toolSpec"]["name"] for spec in specs]
     for i, name in enumerate(names):
         if name in names[:i]:
@@ -497,11 +517,12 @@ def write_tool_config(tools: list[dict[str, Any]]) -> dict[str, Any]:
     return {"tools": specs}
 
 
-def write_tool_spec(tool: dict[str, Any], path: str) -> dict[str, Any]:
+def write_tool_spec(tool: dict[str, Any], place: int) -> dict[str, Any]:
     """A function definition as toolSpec; Nova needs a description and parameters with a type.
 
     `strict` is left out: it tells OpenAI's API how to sample, and says nothing about the tool.
     """
+    path = f"tools[{place}]"
     function = as_object(tool.get("function", tool), path)
     name, description = function.get("name"), function.get("description")
     schema = function.get("parameters")
@@ -511,9 +532,10 @@ def write_tool_spec(tool: dict[str, Any], path: str) -> dict[str, Any]:
         raise RowError("DS306", f"{path}.description", f"Nova wants a description of the tool {name!r:.60}")
     if not isinstance(schema, dict) or "type" not in schema:
         raise RowError("DS306", f"{path}.parameters", f"Nova wants parameters with a `type` for the tool {name!r:.60}")
-    for key in function:
-        if key not in ("type", "name", "description", "parameters", "strict") and function[key] is not None:
-            raise RowError("DS306", f"{path}.{key}", f"Nova has no place for {key!r:.40} of the tool {name!r:.60}")
+    if not function.keys() <= SPEC_KEYS:
+        for key in function:
+            if key not in SPEC_KEYS and function[key] is not None:
+                raise RowError("DS306", f"{path}.{key}", f"Nova has no place for {key!r:.40} of the tool {name!r:.60}")
     return {"toolSpec": {"name": name, "description": description, "inputSchema": {"json": schema}}}
 
 
@@ -524,15 +546,18 @@ def write_tool_use(call: dict[str, Any], path: str) -> dict[str, Any]:
     return {"toolUse": {"toolUseId": call["id"], "name": call["name"], "input": call["arguments"]}}
 
 
-def write_tool_result(message: dict[str, Any], turns: list[dict[str, Any]], path: str, c: Constants) -> dict[str, Any]:
+def write_tool_result(message: dict[str, Any], turns: list[dict[str, Any]], place: int, c: Constants) -> dict[str, Any]:
     """A tool's answer as text. A message without an id answers the first call before it that has no answer yet."""
     content = message["content"]
-    if isinstance(content, str):
-        blocks = [{"text": checked_text(content, path, c)}]
-    elif all(part["type"] == "text" for part in content):
-        blocks = [{"text": checked_text(part["text"], path, c)} for part in content]
-    else:
-        raise RowError("DS305", path, "a tool's answer can only be text for Nova")
+    texts = [content]
+    if not isinstance(content, str):
+        if any(part["type"] != "text" for part in content):
+            raise RowError("DS305", f"messages[{place}]", "a tool's answer can only be text for Nova")
+        texts = [part["text"] for part in content]
+    for text in texts:
+        if is_doubtful(text):
+            checked_text(text, f"messages[{place}]", c)
+    blocks = [{"text": text} for text in texts]
     return {"toolUseId": message.get("tool_call_id") or waiting_call(turns), "content": blocks}
 
 
@@ -554,19 +579,19 @@ def check_tool_links(row: dict[str, Any]) -> None:
     waiting: set[str] = set()
     for i, turn in enumerate(row["messages"]):
         for block in turn["content"]:
-            path = f"messages[{i}]"
             if "toolUse" in block:
-                call = block["toolUse"]
-                if names and call["name"] not in names:
-                    raise RowError("DS306", path, f"the tool {call['name']!r:.60} is called but not defined")
-                if call["toolUseId"] in seen:
-                    raise RowError("DS306", path, f"the call id {call['toolUseId']!r:.60} is used twice")
-                seen.add(call["toolUseId"])
-                waiting.add(call["toolUseId"])
+                name, call_id = block["toolUse"]["name"], block["toolUse"]["toolUseId"]
+                if names and name not in names:
+                    raise RowError("DS306", f"messages[{i}]", f"the tool {name!r:.60} is called but not defined")
+                if call_id in seen:
+                    raise RowError("DS306", f"messages[{i}]", f"the call id {call_id!r:.60} is used twice")
+                seen.add(call_id)
+                waiting.add(call_id)
             elif "toolResult" in block:
                 call_id = block["toolResult"]["toolUseId"]
                 if call_id not in waiting:
-                    raise RowError("DS306", path, f"a tool's answer names {call_id!r:.60}, which no open call has")
+                    reason = f"a tool's answer names {call_id!r:.60}, which no open call has"
+                    raise RowError("DS306", f"messages[{i}]", reason)
                 waiting.discard(call_id)
 
 
@@ -608,17 +633,18 @@ def write_converse_turns(messages: list[dict[str, Any]], start: int, c: Constant
         message = messages[i]
         role = message["role"]
         content = message["content"]
-        path = f"messages[{i}]"
         if role == "tool":
-            block: dict[str, Any] = {"toolResult": write_tool_result(message, turns, path, c)}
+            block: dict[str, Any] = {"toolResult": write_tool_result(message, turns, i, c)}
             if i > start and messages[i - 1]["role"] == "tool":
                 turns[-1]["content"].append(block)
                 continue
             role, blocks = "user", [block]
         elif len(message) == 2 and type(content) is str:
-            blocks = [{"text": checked_text(content, path, c)}]
+            if is_doubtful(content):
+                checked_text(content, f"messages[{i}]", c)
+            blocks = [{"text": content}]
         else:
-            blocks = write_blocks(message, path, media, c)
+            blocks = write_blocks(message, f"messages[{i}]", media, c)
         if role == previous or role == "system":
             refuse_order(message["role"], previous, i, start)
         turns.append({"role": role, "content": blocks})
@@ -653,7 +679,7 @@ def write_blocks(message: dict[str, Any], path: str, media: dict[str, int], c: C
         blocks.extend(write_part_block(part, f"{path}.content[{n}]", media, c) for n, part in enumerate(content))
     elif content or not calls:
         blocks.append({"text": checked_text(content, path, c)})
-    blocks.extend(write_tool_use(call, path) for call in calls)
+    blocks.extend([write_tool_use(call, path) for call in calls])
     return blocks
 
 

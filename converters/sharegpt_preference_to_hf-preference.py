@@ -190,8 +190,13 @@ STRICT_JSON = json.JSONDecoder(
 def load_json(text: str) -> Any:
     """Decode JSON text that stands inside a row; raises ValueError for what could not be written back as it was."""
     try:
-        value = STRICT_JSON.decode(text)
-        if "\\u" in text:  # a lone surrogate can only come from an escape
+        try:
+            value, end = STRICT_JSON.raw_decode(text)
+        except ValueError:
+            end = -1
+        if end != len(text):  # white space around the value, or no JSON: `decode` says which
+            value = STRICT_JSON.decode(text)
+        if "\\ud" in text or "\\uD" in text:  # a lone surrogate can only come from an escape
             json.dumps(value, ensure_ascii=False).encode()
     except RecursionError:
         raise ValueError("nested too deeply") from None
@@ -251,12 +256,12 @@ def drop_nulls(value: Any, names: bool = False) -> Any:
     The keys of `properties` are `names` of parameters: a null there is never a value.
     """
     if isinstance(value, list):
-        return [drop_nulls(item) for item in value]
+        return [item if type(item) is str else drop_nulls(item) for item in value]
     if not isinstance(value, dict):
         return value
     kept = {}
     for key, item in value.items():
-        if not names and (key in NULL_KEYS or key.startswith("x-")):
+        if type(item) is str or (not names and (key in NULL_KEYS or key.startswith("x-"))):
             kept[key] = item
         elif item is not None:
             kept[key] = drop_nulls(item, names=key == "properties" and not names)
@@ -320,16 +325,16 @@ def find_features(sample: dict[str, Any]) -> set[str]:
         found.add("tools")
     users = 0
     for key in TURNS:
-        for message in sample.get(key, ()):
-            role = message["role"]
-            if role == "user":
-                users += 1
-            elif role == "system":
+        if key in sample:
+            roles = [message["role"] for message in sample[key]]
+            users += roles.count("user")
+            if "system" in roles:
                 found.add("system")
-            if len(message) > 2:
-                message_features(message, found)
-            if type(message["content"]) is not str:
-                content_features(message["content"], found)
+            for message in sample[key]:
+                if len(message) > 2:
+                    message_features(message, found)
+                if type(message["content"]) is not str:
+                    content_features(message["content"], found)
     if users > 1:
         found.add("multi_turn")
     return found
@@ -424,16 +429,18 @@ def split_message(message: dict[str, Any]) -> dict[str, Any]:
 # ShareGPT's turns of from and value: read into the sample's messages, and back under LlamaFactory's order rule.
 
 
+ROLE_TAGS = {
+    "user_tag": "user",
+    "assistant_tag": "assistant",
+    "observation_tag": "tool",
+    "function_tag": "function",
+    "system_tag": "system",
+}
+
+
 def turn_roles(tags: dict[str, str]) -> dict[str, str]:
     """The role of each role name in the data. On equal names the later of LlamaFactory's order wins."""
-    order = {
-        "user_tag": "user",
-        "assistant_tag": "assistant",
-        "observation_tag": "tool",
-        "function_tag": "function",
-        "system_tag": "system",
-    }
-    return {tags[tag]: role for tag, role in order.items() if tags.get(tag)}
+    return {tags[tag]: role for tag, role in ROLE_TAGS.items() if tags.get(tag)}
 
 
 def read_turns(value: Any, tags: dict[str, str], path: str) -> list[dict[str, Any]]:
@@ -441,15 +448,16 @@ def read_turns(value: Any, tags: dict[str, str], path: str) -> list[dict[str, An
     role_tag, content_tag = tags["role_tag"], tags["content_tag"]
     roles = turn_roles(tags)
     messages: list[dict[str, Any]] = []
-    for i, raw in enumerate(as_list(value, path)):
-        turn = as_object(raw, f"{path}[{i}]")
+    for i, turn in enumerate(as_list(value, path)):
+        if type(turn) is not dict:
+            as_object(turn, f"{path}[{i}]")
         name, text = turn.get(role_tag), turn.get(content_tag)
         role = roles.get(name) if type(name) is str else None
         if role is None:
             known = ", ".join(roles)
             raise RowError("DS206", f"{path}[{i}].{role_tag}", f"the role {name!r:.40} is not one of the tags: {known}")
-        if not isinstance(text, str):
-            text = as_text(text, f"{path}[{i}].{content_tag}")
+        if type(text) is not str:
+            as_text(text, f"{path}[{i}].{content_tag}")
         if role == "function":
             messages.append(read_function_turn(text, f"{path}[{i}].{content_tag}", i))
         elif role == "tool":
@@ -477,23 +485,30 @@ def read_function_turn(text: str, path: str, turn: int) -> dict[str, Any]:
     Raises RowError DS210 for other text: LlamaFactory stops at it (data/formatter.py, FunctionFormatter).
     """
     message: dict[str, Any] = {"role": "assistant", "content": ""}
-    block = THINK_BLOCK.match(text)
+    block = THINK_BLOCK.match(text) if text.startswith("<") else None
     if block is not None:
         text = text[block.end() :]
         if block[1]:
             message["thinking"] = block[1]
     calls = decode_json(text, path, "DS210", "the function call")
     calls = calls if isinstance(calls, list) else [calls]
-    if not calls or not all(isinstance(call, dict) and isinstance(call.get("name"), str) for call in calls):
+    if not calls or not all(map(has_name, calls)):
         raise RowError("DS210", path, f"a function call needs a name: {text[:60]!r}")
+    found: list[dict[str, Any]] = []
     for call in calls:
-        if "arguments" not in call or call.keys() - {"name", "arguments"}:
+        if "arguments" not in call or len(call) != 2:
             raise RowError("DS210", path, f"a function call has a name and arguments, no more: {text[:60]!r}")
-    message["tool_calls"] = [
-        {"id": f"call_{turn}_{n}", "name": call["name"], "arguments": turn_arguments(call["arguments"], path)}
-        for n, call in enumerate(calls)
-    ]
+        arguments = call["arguments"]
+        if type(arguments) is not dict:
+            arguments = turn_arguments(arguments, path)
+        found.append({"id": f"call_{turn}_{len(found)}", "name": call["name"], "arguments": arguments})
+    message["tool_calls"] = found
     return message
+
+
+def has_name(call: Any) -> bool:
+    """Whether the value is an object with a name."""
+    return isinstance(call, dict) and isinstance(call.get("name"), str)
 
 
 def turn_arguments(value: Any, path: str) -> Any:
@@ -611,8 +626,9 @@ def read_row(row: dict[str, Any], c: Constants) -> dict[str, Any]:
             sample["tools"] = tools
     if not c.columns.keys().isdisjoint(MEDIA_COLUMNS):
         media = read_media(row, c)
-        refuse_placeholders([*sample.get("chosen", ()), *sample.get("rejected", ())], media, column)
-        place_media([*messages, *sample.get("completion", ())], media, column)
+        if media:
+            refuse_placeholders([*sample.get("chosen", ()), *sample.get("rejected", ())], media, column)
+            place_media([*messages, *sample.get("completion", ())], media, column)
     return add_extra(sample, row, c)
 
 
@@ -697,7 +713,8 @@ def read_samples(row: Any, s: Steps) -> list[Row]:
         if not samples:
             raise SetAside(s.take)
     if s.unheld or s.skip:
-        samples = [hold(sample, s) for sample in samples]
+        for sample in samples:
+            refuse_unheld(sample, s)
     return samples
 
 
@@ -707,17 +724,14 @@ def convert_row(row: Any, s: Steps) -> list[Row]:
     return [write_row(sample, target) for sample in read_samples(row, s)]
 
 
-def hold(sample: Row, s: Steps) -> Row:
-    """The sample if the target can hold it; raises RowError DS301 or SetAside."""
+def refuse_unheld(sample: Row, s: Steps) -> None:
+    """Raise SetAside for a feature that is to be skipped, RowError DS301 for one that the target cannot hold."""
     found = find_features(sample)
-    skipped = found & s.skip
-    if skipped:
-        raise SetAside(f"--skip {min(skipped)}")
-    lost = found & s.unheld
-    if lost:
-        feature = min(lost)
+    if not s.skip.isdisjoint(found):
+        raise SetAside(f"--skip {min(found & s.skip)}")
+    if not s.unheld.isdisjoint(found):
+        feature = min(found & s.unheld)
         raise RowError("DS301", "", f"{s.target_id} cannot hold `{feature}`, which this row uses")
-    return sample
 
 
 # ------------------------------------------------------------------------------
@@ -737,6 +751,8 @@ CHAT_KEYS = frozenset(
         "function_call",
     ]
 )
+# Made once: `json.dumps` makes an encoder a call.
+JSON_TEXT = json.JSONEncoder(ensure_ascii=False)
 
 
 def write_chat(messages: list[dict[str, Any]], arguments: str = "text") -> list[dict[str, Any]]:
@@ -789,7 +805,7 @@ def write_tool_call(call: dict[str, Any], arguments: str = "text") -> dict[str, 
     value = call["arguments"]
     if arguments == "text" and not isinstance(value, str):
         try:
-            value = json.dumps(value, ensure_ascii=False)
+            value = JSON_TEXT.encode(value)
         except (RecursionError, ValueError):  # nested too deeply, or an integer of thousands of digits
             raise RowError("DS306", "tool_calls", f"the arguments of {call['name']!r} cannot be JSON text") from None
     elif arguments == "object" and isinstance(value, str):

@@ -170,8 +170,13 @@ STRICT_JSON = json.JSONDecoder(
 def load_json(text: str) -> Any:
     """Decode JSON text that stands inside a row; raises ValueError for what could not be written back as it was."""
     try:
-        value = STRICT_JSON.decode(text)
-        if "\\u" in text:  # a lone surrogate can only come from an escape
+        try:
+            value, end = STRICT_JSON.raw_decode(text)
+        except ValueError:
+            end = -1
+        if end != len(text):  # white space around the value, or no JSON: `decode` says which
+            value = STRICT_JSON.decode(text)
+        if "\\ud" in text or "\\uD" in text:  # a lone surrogate can only come from an escape
             json.dumps(value, ensure_ascii=False).encode()
     except RecursionError:
         raise ValueError("nested too deeply") from None
@@ -266,11 +271,11 @@ def read_chat_message(raw: Any, path: str, turn: int) -> dict[str, Any]:
     role = CHAT_ROLES.get(name)
     if role is None:
         raise RowError("DS206", f"{path}.role", f"the role {name!r:.40} is not known: system, user, assistant, tool")
-    calls = read_tool_calls(raw, path, turn)
-    message: dict[str, Any] = {
-        "role": role,
-        "content": read_content(raw.get("content"), f"{path}.content", bool(calls)),
-    }
+    calls = read_tool_calls(raw, path, turn) if "tool_calls" in raw or "function_call" in raw else []
+    content = raw.get("content")
+    if type(content) is not str:
+        content = read_content(content, f"{path}.content", bool(calls))
+    message: dict[str, Any] = {"role": role, "content": content}
     if calls:
         if role != "assistant":
             raise RowError("DS206", f"{path}.tool_calls", f"only an assistant can call tools, not {name!r}")
@@ -283,13 +288,15 @@ def read_chat_message(raw: Any, path: str, turn: int) -> dict[str, Any]:
             raise RowError("DS206", f"{path}.reasoning_content", f"only an assistant can reason, not {name!r}")
         message["thinking"] = as_text(thinking, f"{path}.reasoning_content")
     for key in ("tool_call_id", "name"):  # empty text only fills a struct: it names nobody
-        if raw.get(key) is not None and raw[key] != "":
-            message[key] = as_text(raw[key], f"{path}.{key}")
+        value = raw.get(key)
+        if value is not None and value != "":
+            message[key] = value if type(value) is str else as_text(value, f"{path}.{key}")
     if raw.get("weight") is not None:
         message["weight"] = read_weight(raw["weight"], f"{path}.weight")
-    other = {key: value for key, value in raw.items() if key not in CHAT_KEYS and value is not None}
-    if other:
-        message["other"] = other
+    if not raw.keys() <= CHAT_KEYS:
+        other = {key: value for key, value in raw.items() if key not in CHAT_KEYS and value is not None}
+        if other:
+            message["other"] = other
     return message
 
 
@@ -353,8 +360,10 @@ def read_tool_call(raw: Any, path: str, default_id: str) -> dict[str, Any]:
     """One call as {id, name, arguments}; arguments that are no JSON object stay the text they are."""
     raw = as_object(raw, path)
     function = as_object(raw.get("function", raw), f"{path}.function")
-    refuse_other_keys(raw, CALL_KEYS, path)
-    refuse_other_keys(function, CALL_KEYS, f"{path}.function")
+    if not raw.keys() <= CALL_KEYS:
+        refuse_other_keys(raw, CALL_KEYS, path)
+    if not function.keys() <= CALL_KEYS:
+        refuse_other_keys(function, CALL_KEYS, f"{path}.function")
     return {
         "id": as_text(raw.get("id") or default_id, f"{path}.id"),
         "name": as_text(function.get("name"), f"{path}.function.name"),
@@ -375,7 +384,7 @@ def read_arguments(value: Any, path: str) -> Any:
         return {}
     if isinstance(value, str):
         try:
-            decoded = load_json(value) if value.strip() else {}
+            decoded = load_json(value) if value and not value.isspace() else {}
         except ValueError:
             return value
         return decoded if isinstance(decoded, dict) else value
@@ -491,10 +500,14 @@ def lift_media(messages: list[dict[str, Any]], path: str) -> tuple[list[dict[str
 # Values as JSON text, for places that hold only text.
 
 
+# Made once: `json.dumps` makes an encoder a call.
+STRICT_TEXT = json.JSONEncoder(ensure_ascii=False, allow_nan=False)
+
+
 def json_text(value: Any, path: str) -> str:
     """The value as JSON text; raises RowError DS204 for what is nested too deeply or is no JSON."""
     try:
-        return json.dumps(value, ensure_ascii=False, allow_nan=False)
+        return STRICT_TEXT.encode(value)
     except (RecursionError, ValueError, TypeError) as error:
         raise RowError("DS204", path, f"cannot be written as JSON text: {error}") from None
 
@@ -708,16 +721,16 @@ def find_features(sample: dict[str, Any]) -> set[str]:
         found.add("tools")
     users = 0
     for key in TURNS:
-        for message in sample.get(key, ()):
-            role = message["role"]
-            if role == "user":
-                users += 1
-            elif role == "system":
+        if key in sample:
+            roles = [message["role"] for message in sample[key]]
+            users += roles.count("user")
+            if "system" in roles:
                 found.add("system")
-            if len(message) > 2:
-                message_features(message, found)
-            if type(message["content"]) is not str:
-                content_features(message["content"], found)
+            for message in sample[key]:
+                if len(message) > 2:
+                    message_features(message, found)
+                if type(message["content"]) is not str:
+                    content_features(message["content"], found)
     if users > 1:
         found.add("multi_turn")
     return found
@@ -839,7 +852,8 @@ def read_samples(row: Any, s: Steps) -> list[Row]:
         if not samples:
             raise SetAside(s.take)
     if s.unheld or s.skip:
-        samples = [hold(sample, s) for sample in samples]
+        for sample in samples:
+            refuse_unheld(sample, s)
     return samples
 
 
@@ -849,17 +863,14 @@ def convert_row(row: Any, s: Steps) -> list[Row]:
     return [write_row(sample, target) for sample in read_samples(row, s)]
 
 
-def hold(sample: Row, s: Steps) -> Row:
-    """The sample if the target can hold it; raises RowError DS301 or SetAside."""
+def refuse_unheld(sample: Row, s: Steps) -> None:
+    """Raise SetAside for a feature that is to be skipped, RowError DS301 for one that the target cannot hold."""
     found = find_features(sample)
-    skipped = found & s.skip
-    if skipped:
-        raise SetAside(f"--skip {min(skipped)}")
-    lost = found & s.unheld
-    if lost:
-        feature = min(lost)
+    if not s.skip.isdisjoint(found):
+        raise SetAside(f"--skip {min(found & s.skip)}")
+    if not s.unheld.isdisjoint(found):
+        feature = min(found & s.unheld)
         raise RowError("DS301", "", f"{s.target_id} cannot hold `{feature}`, which this row uses")
-    return sample
 
 
 # ------------------------------------------------------------------------------

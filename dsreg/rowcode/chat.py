@@ -32,6 +32,9 @@ CHAT_KEYS = frozenset(
 # `index` is the place in a stream, which the order of the calls says as well.
 CALL_KEYS = frozenset(["id", "type", "index", "function", "name", "arguments"])
 
+# Made once: `json.dumps` makes an encoder a call.
+JSON_TEXT = json.JSONEncoder(ensure_ascii=False)
+
 
 def read_chat(value: Any, path: str, start: int = 0) -> list[dict[str, Any]]:
     """Read a list of chat messages; raises RowError with the path of the message that cannot be used.
@@ -76,11 +79,11 @@ def read_chat_message(raw: Any, path: str, turn: int) -> dict[str, Any]:
     role = CHAT_ROLES.get(name)
     if role is None:
         raise RowError("DS206", f"{path}.role", f"the role {name!r:.40} is not known: system, user, assistant, tool")
-    calls = read_tool_calls(raw, path, turn)
-    message: dict[str, Any] = {
-        "role": role,
-        "content": read_content(raw.get("content"), f"{path}.content", bool(calls)),
-    }
+    calls = read_tool_calls(raw, path, turn) if "tool_calls" in raw or "function_call" in raw else []
+    content = raw.get("content")
+    if type(content) is not str:
+        content = read_content(content, f"{path}.content", bool(calls))
+    message: dict[str, Any] = {"role": role, "content": content}
     if calls:
         if role != "assistant":
             raise RowError("DS206", f"{path}.tool_calls", f"only an assistant can call tools, not {name!r}")
@@ -93,13 +96,15 @@ def read_chat_message(raw: Any, path: str, turn: int) -> dict[str, Any]:
             raise RowError("DS206", f"{path}.reasoning_content", f"only an assistant can reason, not {name!r}")
         message["thinking"] = as_text(thinking, f"{path}.reasoning_content")
     for key in ("tool_call_id", "name"):  # empty text only fills a struct: it names nobody
-        if raw.get(key) is not None and raw[key] != "":
-            message[key] = as_text(raw[key], f"{path}.{key}")
+        value = raw.get(key)
+        if value is not None and value != "":
+            message[key] = value if type(value) is str else as_text(value, f"{path}.{key}")
     if raw.get("weight") is not None:
         message["weight"] = read_weight(raw["weight"], f"{path}.weight")
-    other = {key: value for key, value in raw.items() if key not in CHAT_KEYS and value is not None}
-    if other:
-        message["other"] = other
+    if not raw.keys() <= CHAT_KEYS:
+        other = {key: value for key, value in raw.items() if key not in CHAT_KEYS and value is not None}
+        if other:
+            message["other"] = other
     return message
 
 
@@ -163,8 +168,10 @@ def read_tool_call(raw: Any, path: str, default_id: str) -> dict[str, Any]:
     """One call as {id, name, arguments}; arguments that are no JSON object stay the text they are."""
     raw = as_object(raw, path)
     function = as_object(raw.get("function", raw), f"{path}.function")
-    refuse_other_keys(raw, CALL_KEYS, path)
-    refuse_other_keys(function, CALL_KEYS, f"{path}.function")
+    if not raw.keys() <= CALL_KEYS:
+        refuse_other_keys(raw, CALL_KEYS, path)
+    if not function.keys() <= CALL_KEYS:
+        refuse_other_keys(function, CALL_KEYS, f"{path}.function")
     return {
         "id": as_text(raw.get("id") or default_id, f"{path}.id"),
         "name": as_text(function.get("name"), f"{path}.function.name"),
@@ -185,7 +192,7 @@ def read_arguments(value: Any, path: str) -> Any:
         return {}
     if isinstance(value, str):
         try:
-            decoded = load_json(value) if value.strip() else {}
+            decoded = load_json(value) if value and not value.isspace() else {}
         except ValueError:
             return value
         return decoded if isinstance(decoded, dict) else value
@@ -242,7 +249,7 @@ def write_tool_call(call: dict[str, Any], arguments: str = "text") -> dict[str, 
     value = call["arguments"]
     if arguments == "text" and not isinstance(value, str):
         try:
-            value = json.dumps(value, ensure_ascii=False)
+            value = JSON_TEXT.encode(value)
         except (RecursionError, ValueError):  # nested too deeply, or an integer of thousands of digits
             raise RowError("DS306", "tool_calls", f"the arguments of {call['name']!r} cannot be JSON text") from None
     elif arguments == "object" and isinstance(value, str):

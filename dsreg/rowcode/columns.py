@@ -113,8 +113,13 @@ STRICT_JSON = json.JSONDecoder(
 def load_json(text: str) -> Any:
     """Decode JSON text that stands inside a row; raises ValueError for what could not be written back as it was."""
     try:
-        value = STRICT_JSON.decode(text)
-        if "\\u" in text:  # a lone surrogate can only come from an escape
+        try:
+            value, end = STRICT_JSON.raw_decode(text)
+        except ValueError:
+            end = -1
+        if end != len(text):  # white space around the value, or no JSON: `decode` says which
+            value = STRICT_JSON.decode(text)
+        if "\\ud" in text or "\\uD" in text:  # a lone surrogate can only come from an escape
             json.dumps(value, ensure_ascii=False).encode()
     except RecursionError:
         raise ValueError("nested too deeply") from None
@@ -174,12 +179,12 @@ def drop_nulls(value: Any, names: bool = False) -> Any:
     The keys of `properties` are `names` of parameters: a null there is never a value.
     """
     if isinstance(value, list):
-        return [drop_nulls(item) for item in value]
+        return [item if type(item) is str else drop_nulls(item) for item in value]
     if not isinstance(value, dict):
         return value
     kept = {}
     for key, item in value.items():
-        if not names and (key in NULL_KEYS or key.startswith("x-")):
+        if type(item) is str or (not names and (key in NULL_KEYS or key.startswith("x-"))):
             kept[key] = item
         elif item is not None:
             kept[key] = drop_nulls(item, names=key == "properties" and not names)

@@ -21,8 +21,11 @@ CONVERSE_FEATURES = {
 def observe_features(row: dict[str, Any], number: int, notes: Any) -> None:
     """Note the optional parts that a row uses."""
     notes.see("nova row", number)
-    found = {kind for turn in row["messages"] for block in turn.get("content", ()) for kind in block}
-    found.discard("text")
+    found = set()
+    for turn in row["messages"]:
+        for block in turn.get("content", ()):
+            if "text" not in block:
+                found.update(block)
     if "system" in row:
         found.add("system")
     for kind in found:

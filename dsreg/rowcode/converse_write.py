@@ -12,7 +12,7 @@ from dsreg.rowcode.constants import Constants
 from dsreg.rowcode.converse_media import MEDIA_LIMITS, check_media_counts, write_media
 from dsreg.rowcode.converse_tools import check_tool_links, write_tool_config, write_tool_result, write_tool_use
 from dsreg.rowcode.errors import RowError
-from dsreg.rowcode.nova_text import checked_text
+from dsreg.rowcode.nova_text import checked_text, is_doubtful
 
 CONVERSE_VERSION = "bedrock-conversation-2024"
 
@@ -48,17 +48,18 @@ def write_converse_turns(messages: list[dict[str, Any]], start: int, c: Constant
         message = messages[i]
         role = message["role"]
         content = message["content"]
-        path = f"messages[{i}]"
         if role == "tool":
-            block: dict[str, Any] = {"toolResult": write_tool_result(message, turns, path, c)}
+            block: dict[str, Any] = {"toolResult": write_tool_result(message, turns, i, c)}
             if i > start and messages[i - 1]["role"] == "tool":
                 turns[-1]["content"].append(block)
                 continue
             role, blocks = "user", [block]
         elif len(message) == 2 and type(content) is str:
-            blocks = [{"text": checked_text(content, path, c)}]
+            if is_doubtful(content):
+                checked_text(content, f"messages[{i}]", c)
+            blocks = [{"text": content}]
         else:
-            blocks = write_blocks(message, path, media, c)
+            blocks = write_blocks(message, f"messages[{i}]", media, c)
         if role == previous or role == "system":
             refuse_order(message["role"], previous, i, start)
         turns.append({"role": role, "content": blocks})
@@ -93,7 +94,7 @@ def write_blocks(message: dict[str, Any], path: str, media: dict[str, int], c: C
         blocks.extend(write_part_block(part, f"{path}.content[{n}]", media, c) for n, part in enumerate(content))
     elif content or not calls:
         blocks.append({"text": checked_text(content, path, c)})
-    blocks.extend(write_tool_use(call, path) for call in calls)
+    blocks.extend([write_tool_use(call, path) for call in calls])
     return blocks
 
 

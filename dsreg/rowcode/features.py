@@ -16,16 +16,16 @@ def find_features(sample: dict[str, Any]) -> set[str]:
         found.add("tools")
     users = 0
     for key in TURNS:
-        for message in sample.get(key, ()):
-            role = message["role"]
-            if role == "user":
-                users += 1
-            elif role == "system":
+        if key in sample:
+            roles = [message["role"] for message in sample[key]]
+            users += roles.count("user")
+            if "system" in roles:
                 found.add("system")
-            if len(message) > 2:
-                message_features(message, found)
-            if type(message["content"]) is not str:
-                content_features(message["content"], found)
+            for message in sample[key]:
+                if len(message) > 2:
+                    message_features(message, found)
+                if type(message["content"]) is not str:
+                    content_features(message["content"], found)
     if users > 1:
         found.add("multi_turn")
     return found

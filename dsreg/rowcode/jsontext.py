@@ -7,11 +7,14 @@ from typing import Any
 
 from dsreg.rowcode.errors import RowError
 
+# Made once: `json.dumps` makes an encoder a call.
+STRICT_TEXT = json.JSONEncoder(ensure_ascii=False, allow_nan=False)
+
 
 def json_text(value: Any, path: str) -> str:
     """The value as JSON text; raises RowError DS204 for what is nested too deeply or is no JSON."""
     try:
-        return json.dumps(value, ensure_ascii=False, allow_nan=False)
+        return STRICT_TEXT.encode(value)
     except (RecursionError, ValueError, TypeError) as error:
         raise RowError("DS204", path, f"cannot be written as JSON text: {error}") from None
 

@@ -63,7 +63,8 @@ def read_samples(row: Any, s: Steps) -> list[Row]:
         if not samples:
             raise SetAside(s.take)
     if s.unheld or s.skip:
-        samples = [hold(sample, s) for sample in samples]
+        for sample in samples:
+            refuse_unheld(sample, s)
     return samples
 
 
@@ -73,14 +74,11 @@ def convert_row(row: Any, s: Steps) -> list[Row]:
     return [write_row(sample, target) for sample in read_samples(row, s)]
 
 
-def hold(sample: Row, s: Steps) -> Row:
-    """The sample if the target can hold it; raises RowError DS301 or SetAside."""
+def refuse_unheld(sample: Row, s: Steps) -> None:
+    """Raise SetAside for a feature that is to be skipped, RowError DS301 for one that the target cannot hold."""
     found = find_features(sample)
-    skipped = found & s.skip
-    if skipped:
-        raise SetAside(f"--skip {min(skipped)}")
-    lost = found & s.unheld
-    if lost:
-        feature = min(lost)
+    if not s.skip.isdisjoint(found):
+        raise SetAside(f"--skip {min(found & s.skip)}")
+    if not s.unheld.isdisjoint(found):
+        feature = min(found & s.unheld)
         raise RowError("DS301", "", f"{s.target_id} cannot hold `{feature}`, which this row uses")
-    return sample

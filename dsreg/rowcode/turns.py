@@ -18,18 +18,18 @@ TURN_TAGS = {
     "function_tag": "function_call",
     "system_tag": "system",
 }
+ROLE_TAGS = {
+    "user_tag": "user",
+    "assistant_tag": "assistant",
+    "observation_tag": "tool",
+    "function_tag": "function",
+    "system_tag": "system",
+}
 
 
 def turn_roles(tags: dict[str, str]) -> dict[str, str]:
     """The role of each role name in the data. On equal names the later of LlamaFactory's order wins."""
-    order = {
-        "user_tag": "user",
-        "assistant_tag": "assistant",
-        "observation_tag": "tool",
-        "function_tag": "function",
-        "system_tag": "system",
-    }
-    return {tags[tag]: role for tag, role in order.items() if tags.get(tag)}
+    return {tags[tag]: role for tag, role in ROLE_TAGS.items() if tags.get(tag)}
 
 
 def read_turns(value: Any, tags: dict[str, str], path: str) -> list[dict[str, Any]]:
@@ -37,15 +37,16 @@ def read_turns(value: Any, tags: dict[str, str], path: str) -> list[dict[str, An
     role_tag, content_tag = tags["role_tag"], tags["content_tag"]
     roles = turn_roles(tags)
     messages: list[dict[str, Any]] = []
-    for i, raw in enumerate(as_list(value, path)):
-        turn = as_object(raw, f"{path}[{i}]")
+    for i, turn in enumerate(as_list(value, path)):
+        if type(turn) is not dict:
+            as_object(turn, f"{path}[{i}]")
         name, text = turn.get(role_tag), turn.get(content_tag)
         role = roles.get(name) if type(name) is str else None
         if role is None:
             known = ", ".join(roles)
             raise RowError("DS206", f"{path}[{i}].{role_tag}", f"the role {name!r:.40} is not one of the tags: {known}")
-        if not isinstance(text, str):
-            text = as_text(text, f"{path}[{i}].{content_tag}")
+        if type(text) is not str:
+            as_text(text, f"{path}[{i}].{content_tag}")
         if role == "function":
             messages.append(read_function_turn(text, f"{path}[{i}].{content_tag}", i))
         elif role == "tool":
@@ -73,23 +74,30 @@ def read_function_turn(text: str, path: str, turn: int) -> dict[str, Any]:
     Raises RowError DS210 for other text: LlamaFactory stops at it (data/formatter.py, FunctionFormatter).
     """
     message: dict[str, Any] = {"role": "assistant", "content": ""}
-    block = THINK_BLOCK.match(text)
+    block = THINK_BLOCK.match(text) if text.startswith("<") else None
     if block is not None:
         text = text[block.end() :]
         if block[1]:
             message["thinking"] = block[1]
     calls = decode_json(text, path, "DS210", "the function call")
     calls = calls if isinstance(calls, list) else [calls]
-    if not calls or not all(isinstance(call, dict) and isinstance(call.get("name"), str) for call in calls):
+    if not calls or not all(map(has_name, calls)):
         raise RowError("DS210", path, f"a function call needs a name: {text[:60]!r}")
+    found: list[dict[str, Any]] = []
     for call in calls:
-        if "arguments" not in call or call.keys() - {"name", "arguments"}:
+        if "arguments" not in call or len(call) != 2:
             raise RowError("DS210", path, f"a function call has a name and arguments, no more: {text[:60]!r}")
-    message["tool_calls"] = [
-        {"id": f"call_{turn}_{n}", "name": call["name"], "arguments": turn_arguments(call["arguments"], path)}
-        for n, call in enumerate(calls)
-    ]
+        arguments = call["arguments"]
+        if type(arguments) is not dict:
+            arguments = turn_arguments(arguments, path)
+        found.append({"id": f"call_{turn}_{len(found)}", "name": call["name"], "arguments": arguments})
+    message["tool_calls"] = found
     return message
+
+
+def has_name(call: Any) -> bool:
+    """Whether the value is an object with a name."""
+    return isinstance(call, dict) and isinstance(call.get("name"), str)
 
 
 def turn_arguments(value: Any, path: str) -> Any:

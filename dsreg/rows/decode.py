@@ -17,6 +17,7 @@ from dsreg.rows.strict import strict
 _LONG_INTEGER = re.compile(rb"-[0-9]{19}|[0-9]{20}")
 
 # Nineteen digits in a row put four digits in a row into every fourth byte: looking there first is 30 times as fast.
+# From the first of those four on, sixteen bytes are digits; those of most numbers with a fraction are not as many.
 # (Every sixth would be faster still, but for `\u4f60\u597d`, where all of those can be digits.)
 _STEP, _RUN = 4, b"0000"
 _DIGITS = bytes(48 if 48 <= byte < 58 else 0 for byte in range(256))
@@ -30,7 +31,8 @@ def has_long_integer(block: bytes) -> bool:
     sampled = block[::_STEP].translate(_DIGITS)
     at = sampled.find(_RUN)
     while at >= 0:
-        if _LONG_INTEGER.search(block, max(0, at * _STEP - 20), at * _STEP + 40):
+        start = at * _STEP
+        if block[start : start + 16].isdigit() and _LONG_INTEGER.search(block, max(0, start - 4), start + 20):
             return True
         at = sampled.find(_RUN, at + 1)
     return False

@@ -22,9 +22,17 @@ def encode(row: Any, name: str, number: int) -> bytes:
         data = orjson.dumps(row, option=_OPTIONS)
     except orjson.JSONEncodeError:
         return _encode_slowly(row, name, number)
-    if b"null" in data:  # orjson writes NaN and Infinity as null
+    if b"null" in data and _may_be_infinite(row):  # orjson writes NaN and Infinity as null
         refuse_unfit(row, name, number)
     return data
+
+
+def _may_be_infinite(row: Any) -> bool:
+    """Whether a row may hold NaN or Infinity: in MessagePack they begin with bytes that no text has in it."""
+    import msgspec
+
+    packed = msgspec.msgpack.encode(row)
+    return b"\xcb\x7f" in packed or b"\xcb\xff" in packed
 
 
 def _encode_slowly(row: Any, name: str, number: int) -> bytes:

@@ -6,6 +6,8 @@ import json
 from collections.abc import Iterator
 from typing import Any
 
+import orjson
+
 from dsreg.notes import Advice, Notes
 from dsreg.rowcode.constants import Constants
 
@@ -26,6 +28,10 @@ def observe(row: dict[str, Any], number: int, notes: Notes, c: Constants) -> Non
 
 def is_object(text: str) -> bool:
     """Whether the text is the JSON text of an object."""
+    try:
+        return isinstance(orjson.loads(text), dict)
+    except orjson.JSONDecodeError:
+        pass  # not JSON, or more than orjson takes
     try:
         return isinstance(json.loads(text), dict)
     except (ValueError, RecursionError):

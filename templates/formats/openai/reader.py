@@ -34,8 +34,9 @@ def read_row(row: dict[str, Any], c: Constants) -> dict[str, Any]:
         sample["tools"] = tools
     if not c.columns.keys().isdisjoint(MEDIA_COLUMNS):
         media = read_media(row, c)
-        refuse_placeholders([*sample.get("chosen", ()), *sample.get("rejected", ())], media, column)
-        place_media([*messages, *sample.get("completion", ())], media, column)
+        if media:
+            refuse_placeholders([*sample.get("chosen", ()), *sample.get("rejected", ())], media, column)
+            place_media([*messages, *sample.get("completion", ())], media, column)
     if extra:
         sample["extra"] = extra
     return sample
