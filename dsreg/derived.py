@@ -43,22 +43,25 @@ class Wanted:
     notices: list[Notice] = field(default_factory=list)
 
 
-def wanted_files(project: Root, name: str, dataset: Dataset) -> list[Wanted]:
+def wanted_files(project: Root, name: str, dataset: Dataset, code: Callable[[], str]) -> list[Wanted]:
     """The files to keep beside this dataset: its copy for LlamaFactory; for each of its `targets` a converter and the
-    descriptors of the export.
+    descriptors of the export. `code` gives `all_code`, which is the same for all datasets of a project.
 
     What costs time is not computed before `content` is called; a missing data file only matters then.
     """
     stem = stem_of(name)
-    wanted = []
+    wanted: list[Wanted] = []
+    if dataset.llamafactory != "copy" and not dataset.targets:
+        return wanted
+    source_key = copy_key(project, dataset, code())
     if dataset.llamafactory == "copy":
         path = project.shown(project.data_dir / copy_path(name))
         notices: list[Notice] = []
         content = functools.partial(copy_bytes, project, name, dataset, notices)
-        wanted.append(Wanted(path, content, copy_key(project, dataset), notices))
+        wanted.append(Wanted(path, content, source_key, notices))
     for target in dataset.targets or []:
         content = functools.partial(converter_bytes, project, name, dataset, target)
-        key = target_key(project, dataset, target)
+        key = target_key(project, dataset, target, source_key)
         wanted.append(Wanted(f"converters/{stem}_to_{stem_of(target)}.py", content, key))
         wanted += wanted_descriptors(project, name, dataset, target, key)
     return wanted
@@ -89,10 +92,10 @@ def descriptor_bytes(project: Root, name: str, dataset: Dataset, target: str, fi
     return kept_bytes(target_conversion(project, name, dataset, target), container, file)
 
 
-def target_key(project: Root, dataset: Dataset, target: str) -> str:
+def target_key(project: Root, dataset: Dataset, target: str, source_key: str) -> str:
     """A fingerprint of all that a converter and its descriptors are made from."""
     options = json.dumps(target_options(project, dataset, target), sort_keys=True, default=str)
-    return hashlib.sha256(f"{copy_key(project, dataset)} {options}".encode()).hexdigest()
+    return hashlib.sha256(f"{source_key} {options}".encode()).hexdigest()
 
 
 def copy_conversion(project: Root, name: str, dataset: Dataset) -> Conversion:
@@ -170,16 +173,20 @@ def _way_out(name: str, rejects: list[Reject]) -> str:
     return f"{way}.strip={','.join(features)} takes it out of the rows; {leave}"
 
 
-def copy_key(project: Root, dataset: Dataset) -> str:
-    """A fingerprint of all that a copy is made from: the data file as it stands, the TOML, and this code."""
+def copy_key(project: Root, dataset: Dataset, code: str) -> str:
+    """A fingerprint of all that a copy is made from: the data file as it stands, the TOML, and the code."""
     path = project.data_dir / (dataset.file_name or "")
     files = sorted(path.iterdir()) if path.is_dir() else [path]
     found = [(file.name, file.stat()) for file in files if file.exists()]
     # also the time of the change itself: that of the content can be set back, by `cp -p` or a clock
     stamps = [(name, stat.st_size, stat.st_mtime_ns, stat.st_ctime_ns) for name, stat in found]
-    code = [code_fingerprint(), own_fingerprint(project.root)]
     text = json.dumps([stamps, dataset.to_toml(), code], sort_keys=True, default=str)
     return hashlib.sha256(text.encode()).hexdigest()
+
+
+def all_code(root: Path) -> str:
+    """A fingerprint of the code that makes the files of a project: dsreg's, and that of its own formats."""
+    return f"{code_fingerprint()} {own_fingerprint(root)}"
 
 
 @functools.cache

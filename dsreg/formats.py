@@ -32,15 +32,20 @@ class OwnCode:
 
 
 class Format:
-    """One format folder: its manifest, and its reader and writer, which are loaded when they are first used."""
+    """One format folder: its manifest, its reader and its writer, each of which is loaded when it is first used."""
 
-    def __init__(self, id: str, folder: Path, manifest: Manifest, *, own: bool) -> None:
-        self.id = id
+    def __init__(self, folder: Path, *, own: bool) -> None:
+        self.id = folder.name
         self.folder = folder
-        self.manifest = manifest
         self.own = own
+        self._parts: dict[str, ModuleType | None] = {}
         self.reads = (folder / "reader.py").is_file()
         self.writes = (folder / "writer.py").is_file()
+
+    @functools.cached_property
+    def manifest(self) -> Manifest:
+        """What format.toml says; raises RegistryError for one that is not right."""
+        return read_manifest(self.folder)
 
     @functools.cached_property
     def reader(self) -> ModuleType:
@@ -54,7 +59,10 @@ class Format:
 
     def part(self, name: str) -> ModuleType | None:
         """The module of a further file of the folder, such as advise.py, if there is one."""
-        return self._load(name, True, "") if (self.folder / f"{name}.py").is_file() else None
+        if name not in self._parts:
+            there = (self.folder / f"{name}.py").is_file()
+            self._parts[name] = self._load(name, True, "") if there else None
+        return self._parts[name]
 
     def _load(self, name: str, there: bool, reason: str) -> ModuleType:
         if not there:
@@ -93,31 +101,38 @@ class Format:
         raise UsageError(f"the columns of this data make no {self.id} rows; needed are {needs}")
 
 
-def load_format(folder: Path, *, own: bool) -> Format:
-    """Load one format folder; raises RegistryError for a manifest that is not right."""
+def read_manifest(folder: Path) -> Manifest:
+    """The manifest in a format folder; raises RegistryError for one that is not right."""
+    from dsreg.files import read_regular
+    from dsreg.project import TOML_LIMIT
+
+    path = folder / "format.toml"
+    return _manifest(read_regular(path, limit=TOML_LIMIT) or b"", str(path))
+
+
+@functools.lru_cache(maxsize=256)
+def _manifest(data: bytes, where: str) -> Manifest:
+    """What the bytes of a format.toml say: kept, since those of a project are asked for with every dataset."""
     from pydantic import ValidationError
 
     from dsreg.manifest import Manifest
-    from dsreg.project import read_toml
+    from dsreg.project import parse_toml
 
-    path = folder / "format.toml"
-    values, _ = read_toml(path, str(path))
     try:
-        manifest = Manifest.model_validate(values)
+        return Manifest.model_validate(parse_toml(data, where)[0])
     except RecursionError:
-        raise RegistryError("nested too deeply", where=str(path)) from None
+        raise RegistryError("nested too deeply", where=where) from None
     except ValidationError as error:
         first = error.errors()[0]
         place = ".".join(str(part) for part in first["loc"])
-        raise RegistryError(f"{place}: {first['msg']}", where=str(path)) from None
-    return Format(folder.name, folder, manifest, own=own)
+        raise RegistryError(f"{place}: {first['msg']}", where=where) from None
 
 
 @functools.cache
 def built_in() -> dict[str, Format]:
     """The formats that come with dsreg, by id."""
     folders = sorted((templates_dir() / "formats").iterdir())
-    return {folder.name: load_format(folder, own=False) for folder in folders if (folder / "format.toml").is_file()}
+    return {folder.name: Format(folder, own=False) for folder in folders if (folder / "format.toml").is_file()}
 
 
 def all_formats(root: Path | None = None) -> dict[str, Format]:
@@ -133,7 +148,8 @@ def all_formats(root: Path | None = None) -> dict[str, Format]:
             if same_files(folder, formats[folder.name].folder):
                 continue  # a checkout of dsreg itself, used as a project
             raise RegistryError(f"the format {folder.name} is built in and cannot be replaced", where=str(folder))
-        formats[folder.name] = load_format(folder, own=True)
+        formats[folder.name] = format = Format(folder, own=True)
+        _ = format.manifest  # a broken one is told whatever is asked for
     return formats
 
 

@@ -15,7 +15,7 @@ class Option(BaseModel):
     `unfit` lists, by choice, the containers that cannot hold what it makes.
     """
 
-    model_config = ConfigDict(extra="forbid")
+    model_config = ConfigDict(extra="forbid", defer_build=True)
 
     side: Literal["read", "write"] = "write"
     default: str | bool | int = ""
@@ -27,7 +27,7 @@ class Option(BaseModel):
 class Manifest(BaseModel):
     """One format: what it is for, what it can hold, how its columns and files are called."""
 
-    model_config = ConfigDict(extra="forbid")
+    model_config = ConfigDict(extra="forbid", defer_build=True)
 
     title: str
     for_: list[str] = Field(alias="for")

@@ -54,7 +54,7 @@ class Notice:
 class Check(BaseModel):
     """`[check]`: findings to leave out, by code."""
 
-    model_config = ConfigDict(extra="allow", strict=True)
+    model_config = ConfigDict(extra="allow", strict=True, defer_build=True)
     ignore: list[str] = Field(default_factory=list)
 
 
@@ -65,7 +65,7 @@ class Dataset(BaseModel):
     dsreg, values of a wrong type. They are written into the entry as they are. Unknown keys are kept.
     """
 
-    model_config = ConfigDict(extra="allow", strict=True)
+    model_config = ConfigDict(extra="allow", strict=True, defer_build=True)
 
     format: str
     formatting: str | None = None
@@ -109,7 +109,7 @@ ENTRY_KEYS = tuple(key for key in Dataset.model_fields if key not in OWN_KEYS)
 class Settings(BaseModel):
     """`dsreg.toml`: where the data folder is, findings to leave out, options for all exports to a target."""
 
-    model_config = ConfigDict(extra="allow", strict=True)
+    model_config = ConfigDict(extra="allow", strict=True, defer_build=True)
     data_dir: str = "data"
     check: Check = Field(default_factory=Check)
     target: dict[str, dict[str, Any]] = Field(default_factory=dict)
@@ -134,7 +134,7 @@ def texts(table: dict[str, Any], key: str) -> list[str]:
 class DataRecord(BaseModel):
     """A data file as it was when dsreg last looked."""
 
-    model_config = ConfigDict(extra="ignore")
+    model_config = ConfigDict(extra="ignore", defer_build=True)
     sha256: str
     size: int
 
@@ -142,7 +142,7 @@ class DataRecord(BaseModel):
 class DatasetRecord(BaseModel):
     """What dsreg wrote for one dataset: its entry, its data file, its generated files by path."""
 
-    model_config = ConfigDict(extra="ignore")
+    model_config = ConfigDict(extra="ignore", defer_build=True)
     entry: dict[str, Any] | None = None
     data: DataRecord | None = None
     files: dict[str, str] = Field(default_factory=dict)
@@ -151,7 +151,7 @@ class DatasetRecord(BaseModel):
 class ExportRecord(BaseModel):
     """A file that an export wrote."""
 
-    model_config = ConfigDict(extra="ignore")
+    model_config = ConfigDict(extra="ignore", defer_build=True)
     dataset: str = ""
     target: str = ""
     sha256: str
@@ -160,7 +160,7 @@ class ExportRecord(BaseModel):
 class Lock(BaseModel):
     """`dsreg.lock`: what dsreg wrote last, by dataset and by path of an export."""
 
-    model_config = ConfigDict(extra="ignore")
+    model_config = ConfigDict(extra="ignore", defer_build=True)
     version: int = 1
     datasets: dict[str, DatasetRecord] = Field(default_factory=dict)
     exports: dict[str, ExportRecord] = Field(default_factory=dict)

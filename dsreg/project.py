@@ -47,7 +47,10 @@ class Root:
 
     def shown(self, path: Path) -> str:
         """A path as users know it: relative to the root where it lies below, with forward slashes."""
-        return path.relative_to(self.root).as_posix() if path.is_relative_to(self.root) else str(path)
+        try:
+            return path.relative_to(self.root).as_posix()
+        except ValueError:
+            return str(path)
 
 
 def find_root(start: Path | None = None, *, explicit: Path | str | None = None) -> Path:
@@ -110,8 +113,11 @@ def read_toml(path: Path, where: str) -> tuple[dict[str, Any], str]:
     Raises RegistryError with the line.
     """
     data = read_regular(path, limit=TOML_LIMIT)
-    if data is None:
-        return {}, ""
+    return ({}, "") if data is None else parse_toml(data, where)
+
+
+def parse_toml(data: bytes, where: str) -> tuple[dict[str, Any], str]:
+    """The values and the text of a TOML file's bytes. Raises RegistryError with the line."""
     text = decode_toml(data, where)
     try:
         return tomllib.loads(text), text

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -40,6 +41,8 @@ class Draft:
     digests: Digests
     accept: Accept | None
     force: bool
+    code: Callable[[], str]
+    """A fingerprint of the code that generated files are made by, taken once."""
     unmade: set[str] = field(default_factory=set)
     """Generated files that a problem kept from being made."""
 

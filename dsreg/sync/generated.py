@@ -56,7 +56,7 @@ def _is_current(draft: Draft, wanted: derived.Wanted, digest: str) -> bool:
 def _wanted(draft: Draft, name: str, dataset: Dataset) -> list[derived.Wanted]:
     """The files to generate; none, and a problem in the plan, where that cannot be told."""
     try:
-        return derived.wanted_files(draft.project, name, dataset)
+        return derived.wanted_files(draft.project, name, dataset, draft.code)
     except DsregError as error:
         draft.plan.problems.append(error)
         draft.unmade.add(draft.project.shown(draft.project.data_dir / copy_path(name)))

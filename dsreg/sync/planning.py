@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Iterable
 
+from dsreg.derived import all_code
 from dsreg.entry import copy_path, entry_of
 from dsreg.errors import RegistryError
 from dsreg.files import read_regular
@@ -38,7 +40,8 @@ def plan(
     data = read_regular(project.info_path, limit=INFO_LIMIT)
     info = read_info(project)
     state, digests = read_lock(project), Digests(project)
-    draft = Draft(Plan(project), state, info, data, dict(info.value), digests, accept, force)
+    code = functools.cache(lambda: all_code(project.root))
+    draft = Draft(Plan(project), state, info, data, dict(info.value), digests, accept, force, code)
     draft.plan.notices += [*draft.state.notices, *_duplicates(draft)]
     draft.plan.digests = draft.digests
     draft.plan.changes += wish.tomls

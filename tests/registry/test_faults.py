@@ -58,7 +58,7 @@ COMMANDS: dict[str, Callable[[Root], object]] = {
 CALLS = ("replace", "fsync", "unlink")
 
 
-def wanted_files(project: Root, name: str, dataset: Dataset) -> list[derived.Wanted]:
+def wanted_files(project: Root, name: str, dataset: Dataset, _: object) -> list[derived.Wanted]:
     """Datasets with targets have a converter that says what it was made from."""
     content = f"{name} {dataset.file_name}\n".encode()
     return [derived.Wanted(f"converters/{name}.py", lambda: content)] if dataset.targets else []

@@ -65,7 +65,7 @@ def generated(monkeypatch: pytest.MonkeyPatch) -> dict[str, bytes]:
     """The files that every dataset with `targets` calls for: name and content, `{}` standing for the dataset."""
     wanted = {"converters/{}.py": b"code 1\n"}
 
-    def wanted_files(project: Root, name: str, dataset: Dataset) -> list[derived.Wanted]:
+    def wanted_files(project: Root, name: str, dataset: Dataset, _: object) -> list[derived.Wanted]:
         if not dataset.targets:
             return []
         return [derived.Wanted(path.format(name), partial(bytes, content)) for path, content in wanted.items()]
@@ -361,7 +361,7 @@ def test_an_unchanged_fingerprint_spares_the_making(project: Root, monkeypatch: 
         return b"copy"
 
     monkeypatch.setattr(
-        derived, "wanted_files", lambda p, name, d: [derived.Wanted("copy.json", content, key)] if name == "a" else []
+        derived, "wanted_files", lambda _, name, *__: [derived.Wanted("copy.json", content, key)] if name == "a" else []
     )
     sync(project)
     sync(project)
