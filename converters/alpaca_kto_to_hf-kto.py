@@ -141,9 +141,11 @@ def optional_text(row: dict[str, Any], c: Constants, name: str) -> str:
     """The text of a column that may be unmapped, absent, null or empty: those all give ""; raises RowError DS204."""
     column = c.columns.get(name)
     value = row.get(column) if column is not None else None
+    if type(value) is str:
+        return value
     if not value and not isinstance(value, (bool, int, float)):
         return ""
-    return value if isinstance(value, str) else as_text(value, column or "")
+    return as_text(value, column or "")
 
 
 def need_label(row: dict[str, Any], c: Constants, name: str) -> bool:

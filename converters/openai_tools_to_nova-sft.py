@@ -785,13 +785,13 @@ def write_media(part: dict[str, Any], path: str, media: dict[str, int], c: Const
     form = MEDIA_FORMATS[kind].get(suffix) if isinstance(suffix, str) else None
     if form is None or (model == "lite-2" and form in ("webp", "webm")):
         raise RowError("DS305", path, f"Nova {model} takes no {kind} of type {suffix!r:.20}")
-    media[kind] += 1
+    media[kind] = media.get(kind, 0) + 1
     return {kind: {"format": form, "source": {"s3Location": {"uri": uri, "bucketOwner": owner}}}}
 
 
 def check_media_counts(media: dict[str, int]) -> None:
     """At most ten images, one video, one document, and one kind in a row; raises RowError DS305."""
-    used = [kind for kind, count in media.items() if count]
+    used = [kind for kind in MEDIA_LIMITS if kind in media]
     if len(used) > 1:
         raise RowError("DS305", "messages", f"Nova takes {used[0]}s or {used[1]}s in one row, not both")
     for kind in used:
@@ -969,7 +969,7 @@ def write_converse(messages: list[dict[str, Any]], tools: Any, c: Constants) -> 
 def write_converse_turns(messages: list[dict[str, Any]], start: int, c: Constants) -> list[dict[str, Any]]:
     """User and assistant turns in strict alternation; tool results make up a user's turn."""
     turns: list[dict[str, Any]] = []
-    media = dict.fromkeys(MEDIA_LIMITS, 0)
+    media: dict[str, int] = {}
     previous = "assistant"
     for i in range(start, len(messages)):
         message = messages[i]
@@ -991,7 +991,8 @@ def write_converse_turns(messages: list[dict[str, Any]], start: int, c: Constant
             refuse_order(message["role"], previous, i, start)
         turns.append({"role": role, "content": blocks})
         previous = role
-    check_media_counts(media)
+    if media:
+        check_media_counts(media)
     return turns
 
 

@@ -198,6 +198,7 @@ def row_user(
     write_row, target = steps.write_row, steps.target
     keeps_extras, named = manifest.extra == "carried", frozenset(manifest.named)
     advise = conversion.target.part("advise")
+    observe = advise.observe if advise is not None else None
 
     def use(place: Place, value: Any) -> None:
         tally.read += 1
@@ -216,10 +217,11 @@ def row_user(
         for row in rows:
             tally.written += 1
             write(row)
-            if advise is not None:
-                advise.observe(row, tally.read, tally.notes, target)
+            if observe is not None:
+                observe(row, tally.read, tally.notes, target)
         for sample in samples:
-            observe_sample(sample, tally.read, tally.notes)
+            if "chosen" in sample or "label" in sample:
+                observe_sample(sample, tally.read, tally.notes)
             if not keeps_extras and "extra" in sample:
                 tally.lost_extras.update(sample["extra"].keys() - named)
             if "left" in sample:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 from dsreg.rowcode.constants import Constants
-from dsreg.rowcode.converse_media import MEDIA_LIMITS, check_media_counts, write_media
+from dsreg.rowcode.converse_media import check_media_counts, write_media
 from dsreg.rowcode.converse_tools import check_tool_links, write_tool_config, write_tool_result, write_tool_use
 from dsreg.rowcode.errors import RowError
 from dsreg.rowcode.nova_text import checked_text, is_doubtful
@@ -42,7 +42,7 @@ def write_converse(messages: list[dict[str, Any]], tools: Any, c: Constants) -> 
 def write_converse_turns(messages: list[dict[str, Any]], start: int, c: Constants) -> list[dict[str, Any]]:
     """User and assistant turns in strict alternation; tool results make up a user's turn."""
     turns: list[dict[str, Any]] = []
-    media = dict.fromkeys(MEDIA_LIMITS, 0)
+    media: dict[str, int] = {}
     previous = "assistant"
     for i in range(start, len(messages)):
         message = messages[i]
@@ -64,7 +64,8 @@ def write_converse_turns(messages: list[dict[str, Any]], start: int, c: Constant
             refuse_order(message["role"], previous, i, start)
         turns.append({"role": role, "content": blocks})
         previous = role
-    check_media_counts(media)
+    if media:
+        check_media_counts(media)
     return turns
 
 

@@ -31,7 +31,10 @@ def _may_be_infinite(row: Any) -> bool:
     """Whether a row may hold NaN or Infinity: in MessagePack they begin with bytes that no text has in it."""
     import msgspec
 
-    packed = msgspec.msgpack.encode(row)
+    try:
+        packed = msgspec.msgpack.encode(row)
+    except (TypeError, ValueError, OverflowError, RecursionError):
+        return True
     return b"\xcb\x7f" in packed or b"\xcb\xff" in packed
 
 

@@ -7,11 +7,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from dsreg.formats import find_format, options_of
 from dsreg.notes import Advice, Notes
 from dsreg.rowcode.constants import Constants
 from dsreg.rowcode.errors import RowError
+from dsreg.rowcode.nova_text import RESERVED_IN_ANY_CASE, RESERVED_WORDS, is_doubtful
 
 Row = dict[str, Any]
 TASKS = {"nova-sft": "sft", "nova-dpo": "preference", "nova-rlvr": "prompt", "nova-cpt": "pretrain"}
@@ -502,3 +505,18 @@ def test_real_rows_of_aws(shared: Path) -> None:
     rows = [json.loads(line) for line in (shared / "data/wild/nova_converse_sft.jsonl").read_text("utf-8").splitlines()]
     assert len(rows) == 8
     assert [write("nova-sft", read("nova-sft", row)) for row in rows] == rows
+
+
+@given(st.lists(st.sampled_from([*RESERVED_WORDS, *RESERVED_IN_ANY_CASE, "Use", "r:", "İ", "<", "[", " ", "\n"])))
+def test_no_text_is_passed_that_holds_a_reserved_word_or_nothing(pieces: list[str]) -> None:
+    text = "".join(pieces)
+    for spelt in (text, text.upper(), text.title(), text.swapcase()):
+        if not spelt.strip() or any(word in spelt or word in spelt.lower() for word in RESERVED_IN_ANY_CASE):
+            assert is_doubtful(spelt)
+
+
+def test_no_character_turns_into_one_of_a_reserved_word() -> None:
+    marks = set("mrt:<iuv[e")
+    alike = {chr(code) for code in range(0x110000) if marks & set(chr(code).lower())}
+    assert alike == marks | {mark.upper() for mark in marks} | {"İ"}
+    assert "<İ".lower().startswith("<i̇") and not is_doubtful("<İmage>")

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import gzip
 import io
+import json
 import os
 import stat
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -60,6 +62,9 @@ def test_an_exception_leaves_the_old_file(tmp_path: Path, name: str, error: type
 UNFIT: list[tuple[Any, str]] = [
     ({"a": [float("nan")]}, r"row 2 cannot be written: a\[0\] is nan"),
     ({"a": {"b": float("-inf"), "c": 2**80}}, r"a\.b is -inf"),
+    ({"a": -float("nan"), "b": None}, "a is nan"),
+    ({"a": float("-inf")}, "a is -inf"),
+    ({"a": [float("inf")]}, r"a\[0\] is inf"),
     ({"a": "\udcb2"}, "a holds half a character"),
     ({"\udcb2": 1}, "a key that is no text"),
     ({1: 2}, "a key that is no text: 1"),
@@ -156,3 +161,10 @@ def test_standard_input_can_be_read_twice() -> None:
             with open_rows(path) as stream:
                 assert list(stream) == [{"a": 1}]
     assert not path.exists()
+
+
+def test_a_null_beside_the_largest_numbers(tmp_path: Path) -> None:
+    row = {"a": None, "b": [sys.float_info.max, -sys.float_info.max, 2**63], "c": "null \u02ff"}
+    with open_writer(tmp_path / "a", "jsonl") as writer:
+        writer.write(row)
+    assert json.loads((tmp_path / "a").read_text("utf-8")) == row
