@@ -90,7 +90,10 @@ def make_plan(conversion: Conversion, extras: Iterable[str]) -> Plan | None:
     if layout is None or (extras and not layout.write.get("extras", True)):
         return None
     build = _Build(conversion, layout)
-    turn_type = make_turn(layout.tags) if layout.tags else None
+    try:
+        turn_type = make_turn(layout.tags) if layout.tags else None
+    except ValueError:  # a tag that JSON writes with an escape
+        return None
     values = {
         **_texts(build, turn_type),
         **_others(build),
@@ -107,7 +110,7 @@ def make_plan(conversion: Conversion, extras: Iterable[str]) -> Plan | None:
             gc=False,
             forbid_unknown_fields=True,
         )
-    except ValueError:  # two columns of one name
+    except ValueError:  # two columns of one name, or one that JSON writes with an escape
         return None
     code = render_template("fast.py.j2", values)
     exec(compile(code, "<fast.py.j2>", "exec"), build.names)

@@ -234,6 +234,21 @@ def test_as_many_rows_as_lines_but_not_one_on_each(kind: Kind, tmp_path: Path) -
             same(kind, path, Random(7), 1, container="jsonl")
 
 
+@pytest.mark.parametrize("name", ["\x02", 'a"b', "a\\b", "\x9b", "\u202e"])
+def test_tags_and_columns_of_any_name(name: str, tmp_path: Path) -> None:
+    """The compiled parser takes no key that JSON writes with an escape: such data goes the portable way."""
+    path = tmp_path / "data.jsonl"
+    for column, tag in (("conversations", name), (name, "value")):
+        said = [{"from": speaker, tag: "Hi"} for speaker in ("human", "gpt")]
+        path.write_text(json.dumps({column: said}) + "\n")
+        columns, tags = {"messages": column}, {"content_tag": tag}
+        source = make_source("data", find_format("sharegpt"), [path], columns, tags=tags)
+        made = make_conversion(source, find_format("openai"))
+        out = tmp_path / "out.jsonl"
+        results = [export(made, out, skip_invalid=True, ours=True, fast=fast) for fast in (False, True)]
+        assert results[0].as_json() == results[1].as_json()
+
+
 @pytest.mark.parametrize("kind", KINDS, ids=NAMES)
 @pytest.mark.parametrize("container", ["jsonl", "json"])
 def test_plain_rows_go_the_fast_way(
