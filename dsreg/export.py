@@ -323,10 +323,6 @@ class Nowhere:
     def write_joined(self, data: bytes, rows: int) -> None:
         """Forget these rows."""
 
-    def reserve(self, size: int, rows: int) -> int:
-        """There is no file in which to leave room."""
-        raise NotImplementedError
-
 
 class Output(Protocol):
     """What takes rows: as they are, or some of them encoded and joined by `separator`, if it is not empty."""
@@ -341,9 +337,6 @@ class Output(Protocol):
 
     def write_joined(self, data: bytes, rows: int) -> None:
         """Take rows that are encoded."""
-
-    def reserve(self, size: int, rows: int) -> int:
-        """Leave room for rows that another process writes; gives where it begins."""
 
 
 @contextlib.contextmanager

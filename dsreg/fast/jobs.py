@@ -9,9 +9,10 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
+from itertools import chain
 from multiprocessing.connection import Connection
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 from dsreg.errors import DataFileError, DsregError
 from dsreg.files import output_error
@@ -110,16 +111,6 @@ class Part:
     error: DsregError | None = None
 
 
-class Output(Protocol):
-    """Where the rows of all stretches go."""
-
-    def write_joined(self, data: bytes, rows: int) -> None:
-        """Write some rows with the separator between them."""
-
-    def reserve(self, size: int, rows: int) -> int:
-        """Leave room for rows that a worker writes itself; gives where it begins."""
-
-
 class Kept:
     """Keeps the rows of one stretch until they are sent."""
 
@@ -131,10 +122,6 @@ class Kept:
     def write_joined(self, data: bytes, rows: int) -> None:
         """Keep some rows."""
         self.parts.append(data)
-
-    def reserve(self, size: int, rows: int) -> int:
-        """Nobody else writes here."""
-        raise NotImplementedError
 
 
 def stretches(path: Path, first: int, step: int, length: int) -> Iterator[bytes]:
@@ -181,20 +168,13 @@ def write_parts(order: Order, place: Path, made: Iterator[tuple[Part, bytes]], p
     """Write the rows of stretches where the parent says, one stretch behind; ends with a word that all is written."""
     with place.open("r+b", buffering=0) as file:
         waiting = b""
-        for part, data in made:
+        for part, data in chain(made, [(Part(Tally(), [], None, 0), b"")]):
             try:
                 write_at(file.fileno(), waiting, pipe)
+                part.size, waiting = len(data), data
             except OSError as error:
-                part = Part(Tally(), [], None, 0, error=output_error(error, Path(order.path)))
-            part.size = len(data)
+                part.error = output_error(error, Path(order.path))
             pipe.send(part)
-            waiting = data
-        failed = None
-        try:
-            write_at(file.fileno(), waiting, pipe)
-        except OSError as error:
-            failed = output_error(error, Path(order.path))
-        pipe.send(Part(Tally(), [], None, 0, error=failed))
 
 
 def write_at(file: int, data: bytes, pipe: Connection) -> None:
@@ -277,13 +257,16 @@ def run_jobs(
     path: Path,
     jobs: int,
     tally: Tally,
-    output: Output,
+    write: Callable[[bytes, int], None],
     reject: Callable[[Reject], None],
     early: Notes | None,
     method: str | None = None,
+    *,
+    reserve: Callable[[int, int], int] | None = None,
 ) -> None:
     """Convert the rows of one file of JSON Lines in several processes, in order; adds to the tally.
 
+    Workers write where `reserve` leaves room in the order's `place`; without it, `write` gets what they send.
     Raises what a single process would, and RuntimeError when a worker dies.
     """
     count = -(-path.stat().st_size // order.stretch)
@@ -294,12 +277,12 @@ def run_jobs(
         for number in range(count):
             pipe = pipes[number % jobs]
             part = receive(pipe)
-            if order.place is None:
+            if reserve is None:
                 data = pipe.recv_bytes()
                 if part.tally.written:
-                    output.write_joined(data, part.tally.written)
+                    write(data, part.tally.written)
             elif part.size:
-                pipe.send(output.reserve(part.size, part.tally.written))
+                pipe.send(reserve(part.size, part.tally.written))
             shift = lines if not number else lines - 1
             for found in part.rejects:
                 line = None if found.line is None else found.line + shift
@@ -308,7 +291,7 @@ def run_jobs(
             if early is not None and part.early is not None:
                 early.merge(part.early)
             lines += part.lines
-        if order.place is not None:
+        if reserve is not None:
             for pipe in pipes:
                 receive(pipe)
 

@@ -22,6 +22,7 @@ from dsreg.rows.encode import encode
 from dsreg.rows.sniff import container_of
 from dsreg.rows.source import BLOCK, Source
 from dsreg.rows.stream import RowStream
+from dsreg.rows.writer import RowWriter
 from dsreg.runner import (
     Conversion,
     Mistaken,
@@ -53,9 +54,6 @@ class Output(Protocol):
 
     def write_joined(self, data: bytes, rows: int) -> None:
         """Write some rows with the separator between them."""
-
-    def reserve(self, size: int, rows: int) -> int:
-        """Leave room for rows that another process writes; gives where it begins."""
 
 
 class At(NamedTuple):
@@ -125,17 +123,12 @@ def run_file(run: Run, path: Path, jobs: int) -> None:
     with Source(path) as source:
         container = container_of(source)
         if container == "jsonl" and jobs > 1 and is_plain(source) and path.stat().st_size > STRETCH:
-            place = str(getattr(run.output, "path", ""))
-            columns, early = columns_seen(run.conversion), run.early is not None
-            order = order_of(
-                run.conversion,
-                columns,
-                run.output.separator,
-                place,
-                early=early,
-                place=getattr(run.output, "place", None),
-            )
-            run_jobs(order, path, jobs, run.tally, run.output, run.reject, run.early)
+            name, early = str(getattr(run.output, "path", "")), run.early is not None
+            writer = run.output if isinstance(run.output, RowWriter) and run.output.place else None
+            columns, place = columns_seen(run.conversion), writer.place if writer else None
+            order = order_of(run.conversion, columns, run.output.separator, name, early=early, place=place)
+            reserve = writer.reserve if writer else None
+            run_jobs(order, path, jobs, run.tally, run.output.write_joined, run.reject, run.early, reserve=reserve)
         elif container == "jsonl":
             for rows in run.blocks.of_lines(source):
                 run.block(path, rows)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from typing import Any, BinaryIO
 
 import pyarrow as pa
@@ -49,12 +49,8 @@ class ParquetSink:
         if len(self._rows) == _BATCH:
             self._flush()
 
-    def write_joined(self, data: bytes, rows: int) -> None:
+    def around(self, rows: int) -> tuple[bytes, bytes]:
         """Parquet takes no rows that are encoded as JSON."""
-        raise NotImplementedError
-
-    def reserve(self, size: int, rows: int, skip: Callable[[int], int]) -> int:
-        """Rows as bytes are not for this container."""
         raise NotImplementedError
 
     def finish(self) -> None:

@@ -6,8 +6,8 @@ import gzip
 import os
 import stat
 from abc import abstractmethod
-from collections.abc import Callable
-from contextlib import ExitStack, suppress
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, BinaryIO, Protocol, cast
@@ -30,12 +30,8 @@ class Sink(Protocol):
         """Add one row."""
 
     @abstractmethod
-    def write_joined(self, data: bytes, rows: int) -> None:
-        """Add rows that are encoded already, with the separator between them."""
-
-    @abstractmethod
-    def reserve(self, size: int, rows: int, skip: Callable[[int], int]) -> int:
-        """Leave room for encoded rows of that size by `skip`, and give where it begins."""
+    def around(self, rows: int) -> tuple[bytes, bytes]:
+        """What to write before and after so many rows that are encoded already, with the separator between them."""
 
     @abstractmethod
     def finish(self) -> None:
@@ -86,7 +82,7 @@ class RowWriter:
         if self._target.exists():
             os.chmod(self._temp, stat.S_IMODE(self._target.stat().st_mode))  # noqa: PTH101
         packed = self._stack.enter_context(_packer(self._target.name, self._file))
-        self._plain = packed is self._file
+        self._packed = packed
         self._sink = _sink(packed, self._container, self._schema, str(self.path))
 
     def write(self, row: dict[str, Any]) -> None:
@@ -104,28 +100,30 @@ class RowWriter:
 
     def write_joined(self, data: bytes, rows: int) -> None:
         """Write rows that are encoded already, with the separator between them."""
-        try:
-            self._sink.write_joined(data, rows)
-        except OSError as e:
-            raise output_error(e, self.path) from e
-        self.rows += rows
+        with self._around(rows):
+            self._packed.write(data)
 
     @property
     def place(self) -> Path | None:
         """The file that other processes may write into, at the places that `reserve` gives; None where none may."""
-        return self._temp if self._plain and self.separator else None
+        return self._temp if self._packed is self._file and self.separator else None
 
     def reserve(self, size: int, rows: int) -> int:
         """Leave room for rows that another process writes, with the separator between them: where they begin."""
+        with self._around(rows):
+            return self._file.seek(size, os.SEEK_CUR) - size
+
+    @contextmanager
+    def _around(self, rows: int) -> Iterator[None]:
+        """Write what stands before and after encoded rows."""
+        before, after = self._sink.around(rows)
         try:
-            at = self._sink.reserve(size, rows, self._skip)
+            self._packed.write(before)
+            yield
+            self._packed.write(after)
         except OSError as e:
             raise output_error(e, self.path) from e
         self.rows += rows
-        return at
-
-    def _skip(self, size: int) -> int:
-        return self._file.seek(size, os.SEEK_CUR) - size
 
     def __exit__(self, kind: type[BaseException] | None, e: BaseException | None, tb: TracebackType | None) -> None:
         if e is not None:
@@ -210,18 +208,10 @@ class LinesSink:
         self._row += 1
         self._write(encode(row, self._name, self._row) + b"\n")
 
-    def write_joined(self, data: bytes, rows: int) -> None:
-        """Add rows that are encoded already."""
+    def around(self, rows: int) -> tuple[bytes, bytes]:
+        """The end of the last line."""
         self._row += rows
-        self._write(data)
-        self._write(b"\n")
-
-    def reserve(self, size: int, rows: int, skip: Callable[[int], int]) -> int:
-        """Leave room for encoded rows."""
-        self._row += rows
-        at = skip(size)
-        self._write(b"\n")
-        return at
+        return b"", b"\n"
 
     def finish(self) -> None:
         """Nothing stands after the last line."""
@@ -240,17 +230,11 @@ class JsonSink:
         self._row += 1
         self._write((b",\n" if self._row > 1 else b"[\n") + encode(row, self._name, self._row))
 
-    def write_joined(self, data: bytes, rows: int) -> None:
-        """Add rows that are encoded already."""
-        self._write(b",\n" if self._row else b"[\n")
+    def around(self, rows: int) -> tuple[bytes, bytes]:
+        """What opens the array, or parts the rows from those before."""
+        before = b",\n" if self._row else b"[\n"
         self._row += rows
-        self._write(data)
-
-    def reserve(self, size: int, rows: int, skip: Callable[[int], int]) -> int:
-        """Leave room for encoded rows."""
-        self._write(b",\n" if self._row else b"[\n")
-        self._row += rows
-        return skip(size)
+        return before, b""
 
     def finish(self) -> None:
         """Close the array."""

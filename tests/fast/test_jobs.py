@@ -37,7 +37,7 @@ def in_processes(kind: Kind, path: Path, target: str, count: int, method: str | 
     order = jobs.order_of(conversion, [], b"\n", "out", early=False)
     kept, rejects, tally = jobs.Kept(b"\n", "out"), list[Reject](), Tally()
     short = replace(order, stretch=20_000)
-    jobs.run_jobs(short, path, count, tally, kept, rejects.append, None, method)
+    jobs.run_jobs(short, path, count, tally, kept.write_joined, rejects.append, None, method)
     return b"\n".join(kept.parts), rejects, str(tally), tally.lost_extras, main_notes(tally.notes)
 
 
@@ -109,6 +109,19 @@ def test_the_output_is_the_same_file(tmp_path: Path) -> None:
         outputs.append((tmp_path / f"{count}.json").read_bytes())
     assert outputs[0] == outputs[1]
     assert len(json.loads(outputs[1])) == 30_000
+
+
+def test_a_worker_that_cannot_write_says_so(tmp_path: Path) -> None:
+    """As on a full disk: no file may become larger than a megabyte."""
+    path = big(tmp_path / "data.jsonl")
+    code = "import resource, sys; from dsreg.cli.app import main; "
+    code += "resource.setrlimit(resource.RLIMIT_FSIZE, (1 << 20, 1 << 20)); sys.exit(main(sys.argv[1:]))"
+    words = ["convert", str(path), "--format", "alpaca", "--target", "nova-sft", "-j", "2", "-o", "out.jsonl"]
+    done = subprocess.run([sys.executable, "-c", code, *words], cwd=tmp_path, capture_output=True, text=True)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "out.jsonl" in done.stderr
+    assert "File too large" in done.stderr
+    assert [each.name for each in tmp_path.iterdir()] == ["data.jsonl"]
 
 
 @pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGKILL])
