@@ -15,12 +15,11 @@ import orjson
 from dsreg.rows.arrays import SPACE, Block, cut_array, first_head
 from dsreg.rows.decode import Decoder
 from dsreg.rows.encoding import refuse_other_encoding
-from dsreg.rows.lines import at_once, split, whole_lines
+from dsreg.rows.lines import at_once, check_utf8, split, whole_lines
 from dsreg.rows.scan import spans
 from dsreg.rows.source import Source
 from dsreg.rows.values import row_value
 
-_SLICE = 1 << 15
 ROW_END = re.compile(rb"[ \t\r\n]*\}[ \t\r\n]*,[ \t\r\n]*\Z")
 _FIRST = itemgetter(0)
 
@@ -219,18 +218,3 @@ def piece_lengths(text: bytes, head: bytes, count: int) -> list[int] | None:
         return [len(text)] if count == 1 else None
     pieces = text.split(between[0] + head)
     return [len(piece) + len(head) + 1 for piece in pieces] if len(pieces) == count else None
-
-
-def check_utf8(block: bytes) -> None:
-    """Raise UnicodeDecodeError for bytes that are not UTF-8.
-
-    In slices: one emoji makes Python take four bytes for every character of a text.
-    """
-    if block.isascii():
-        return
-    view, start, size = memoryview(block), 0, len(block)
-    while start < size:
-        end = block.rfind(b"\n", start, start + _SLICE) + 1
-        end = end or block.find(b"\n", start) + 1 or size
-        str(view[start:end], "utf-8")
-        start = end

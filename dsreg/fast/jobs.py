@@ -19,7 +19,8 @@ from dsreg.files import output_error
 from dsreg.formats import find_format
 from dsreg.notes import Notes
 from dsreg.rowcode.constants import Constants
-from dsreg.rows.source import BLOCK, MAX_ROW, Source
+from dsreg.rows.lines import cut
+from dsreg.rows.source import MAX_ROW, Source
 from dsreg.runner import Choices, Conversion, Reject, Tally, make_conversion
 from dsreg.source import Source as Data
 
@@ -214,15 +215,6 @@ def parts(order: Order, path: Path, first: int, step: int) -> Iterator[tuple[Par
                 run.early = Notes()
     except DsregError as error:
         yield Part(Tally(), [], None, 0, error=error), b""
-
-
-def cut(stretch: bytes) -> Iterator[bytes]:
-    """Blocks of whole lines."""
-    start = 0
-    while start < len(stretch):
-        end = stretch.rfind(b"\n", start, start + BLOCK) + 1 or stretch.find(b"\n", start) + 1 or len(stretch)
-        yield stretch[start:end]
-        start = end
 
 
 @contextmanager

@@ -14,6 +14,8 @@ from typing import Any, Literal, NamedTuple
 import msgspec
 import orjson
 
+from dsreg.rows.lines import split
+
 from .resolve import Entry
 from .stage import surely_taken
 
@@ -220,9 +222,7 @@ def _no_key_twice(block: bytes, fixed: int, sizes: list[Iterable[int]]) -> None:
 
     Lines with spaces between values are measured without these.
     """
-    lines = block.split(b"\n")
-    if not lines[-1]:
-        lines.pop()
+    lines = split(block)
     least = list(map(fixed.__add__, map(sum, zip(*sizes, strict=True))))
     if len(lines) != len(least) or set(map(_FIRST, lines)) != {123} or set(map(_LAST, lines)) != {125}:
         raise NotPlain

@@ -18,6 +18,8 @@ import msgspec
 import orjson
 import pyarrow as pa
 
+from dsreg.rows.lines import check_utf8, cut
+
 from .arrowcast import cast_chunked
 from .columns import Kinds, NotPlain, Shape, Texts, read_block, shape_of
 from .outcome import RowVerdict
@@ -26,7 +28,6 @@ from .written import BATCH
 
 BLOCK = 1 << 17
 """How many bytes are decoded at a time: what a core's cache holds together with the rows made of it."""
-_SLICE = 1 << 15
 MAX_NAMES = 64
 """Chunks with more columns than that go the other way."""
 _ABSENT = msgspec.Raw(b"")
@@ -155,7 +156,7 @@ class Prover:
         kinds, systems, count = Kinds(), _Systems(start), 0
         seen: Any = None
         try:
-            for block in _blocks(chunk):
+            for block in cut(chunk, BLOCK):
                 rows = self._rows(block)
                 texts = read_block(block, rows, self._names, self.shape, kinds)
                 systems.see(texts.system)
@@ -177,7 +178,7 @@ class Prover:
 
     def _rows(self, block: bytes) -> list[Any]:
         """The rows of a block, one in each line; raises NotPlain, UnicodeDecodeError or a msgspec error."""
-        _check_utf8(block)
+        check_utf8(block)
         try:
             rows = self._decode(block)
         except msgspec.ValidationError:
@@ -246,28 +247,6 @@ class _Systems:
         if self._held:
             self._end()
         return self._found
-
-
-def _check_utf8(block: bytes) -> None:
-    """Raise UnicodeDecodeError for bytes that are not UTF-8.
-
-    In slices: one emoji makes Python take four bytes for every character of a text.
-    """
-    if block.isascii():
-        return
-    view, start = memoryview(block), 0
-    while start < len(block):
-        end = block.rfind(b"\n", start, start + _SLICE) + 1 or block.find(b"\n", start) + 1 or len(block)
-        str(view[start:end], "utf-8")
-        start = end
-
-
-def _blocks(chunk: bytes) -> Iterator[bytes]:
-    start = 0
-    while start < len(chunk):
-        end = chunk.rfind(b"\n", start, start + BLOCK) + 1 or chunk.find(b"\n", start + BLOCK) + 1 or len(chunk)
-        yield chunk[start:end]
-        start = end
 
 
 def prover_of(

@@ -66,6 +66,7 @@ def jsonl_rows(source: Source, decoder: Decoder, place: Place, size: int = BLOCK
         line += len(rows)
 
 
+_SLICE = 1 << 15
 _BLANK = object()
 _MARK = int.from_bytes(os.urandom(6), "big")
 _BETWEEN = b",%d," % _MARK
@@ -116,3 +117,27 @@ def split(block: bytes) -> list[bytes]:
     if not lines[-1]:
         lines.pop()
     return lines
+
+
+def cut(text: bytes, size: int = BLOCK) -> Iterator[bytes]:
+    """Blocks of whole lines, of about that size, of a text that is in memory."""
+    start = 0
+    while start < len(text):
+        end = text.rfind(b"\n", start, start + size) + 1 or text.find(b"\n", start + size) + 1 or len(text)
+        yield text[start:end]
+        start = end
+
+
+def check_utf8(block: bytes) -> None:
+    """Raise UnicodeDecodeError for bytes that are not UTF-8.
+
+    In slices: one emoji makes Python take four bytes for every character of a text.
+    """
+    if block.isascii():
+        return
+    view, start, size = memoryview(block), 0, len(block)
+    while start < size:
+        end = block.rfind(b"\n", start, start + _SLICE) + 1
+        end = end or block.find(b"\n", start) + 1 or size
+        str(view[start:end], "utf-8")
+        start = end

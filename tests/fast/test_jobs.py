@@ -21,6 +21,7 @@ from dsreg.fast import jobs, plan_for
 from dsreg.fast.run import Run
 from dsreg.formats import find_format
 from dsreg.notes import Notes
+from dsreg.rows.lines import cut
 from dsreg.runner import Choices, Conversion, Reject, Tally, make_conversion
 from dsreg.source import make_source
 from tests.fast.test_same import KINDS, Kind, line
@@ -49,7 +50,7 @@ def in_one(kind: Kind, path: Path, target: str) -> Any:
     kept, rejects, tally = jobs.Kept(b"\n", "out"), list[Reject](), Tally()
     run = Run(conversion, plan, tally, kept, rejects.append)
     number = 1
-    for block in jobs.cut(path.read_bytes()):
+    for block in cut(path.read_bytes()):
         rows = run.blocks.lines(block, number, str(path))
         run.block(path, rows)
         number += rows.lines
