@@ -9,15 +9,14 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Protocol
 
-from dsreg.advice import LENGTH_ROWS, advise_samples, observe_lengths
+from dsreg.advice import LENGTH_ROWS, advise_samples
 from dsreg.errors import OutputError, RejectsError, UsageError
 from dsreg.files import delete, make_dirs
 from dsreg.names import stem_of
 from dsreg.notes import Advice, Notes
 from dsreg.rowcode.errors import RowError
-from dsreg.rowcode.pipeline import SetAside, read_samples
 from dsreg.rows import open_writer
-from dsreg.runner import Conversion, Mistaken, Reject, Tally, run, stream_rows
+from dsreg.runner import Conversion, Mistaken, Reject, Tally, note_lengths, run
 
 SHOWN_REJECTS = 20
 """How many rejects a report carries; all of them are counted, and written with `skip_invalid`."""
@@ -281,17 +280,31 @@ def run_or_refuse(
 ) -> Tally:
     """Run, and name the file when it is refused as a whole."""
     try:
-        if fast and limit is None and place.separator and conversion.target.manifest.text:
-            from dsreg.fast import jobs_for, run_fast
-
-            jobs = jobs_for(conversion.source.files) if jobs is None else jobs
-            tally = run_fast(conversion, place, keep, early=early, jobs=jobs)
-            if tally is not None:
-                return tally
-        return run(conversion, place.write, keep, limit=limit)
+        return run_rows(conversion, place, keep, limit, fast=fast, early=early, jobs=jobs)
     except RowError as error:
         files = ", ".join(str(path) for path in conversion.source.files)
         raise UsageError(f"{error.code} {error.message}; the file as a whole is refused", where=files) from None
+
+
+def run_rows(
+    conversion: Conversion,
+    place: Output,
+    keep: Callable[[Reject], None],
+    limit: int | None = None,
+    *,
+    fast: bool = True,
+    early: bool = False,
+    jobs: int | None = 1,
+) -> Tally:
+    """Convert all rows, or the first `limit`: the fast way where there is one. Raises what `dsreg.runner.run` does."""
+    if fast and limit is None and place.separator and conversion.target.manifest.text:
+        from dsreg.fast import jobs_for, run_fast
+
+        jobs = jobs_for(conversion.source.files) if jobs is None else jobs
+        tally = run_fast(conversion, place, keep, early=early, jobs=jobs)
+        if tally is not None:
+            return tally
+    return run(conversion, place.write, keep, limit=limit)
 
 
 def advise(conversion: Conversion, tally: Tally) -> Iterator[Advice]:
@@ -299,13 +312,7 @@ def advise(conversion: Conversion, tally: Tally) -> Iterator[Advice]:
     notes = Notes()
     notes.merge(tally.notes)
     if conversion.steps.target.task == "preference":
-        for number, (_, row) in enumerate(stream_rows(conversion.source, min(LENGTH_ROWS, tally.read)), 1):
-            with contextlib.suppress(RowError, SetAside):
-                samples = read_samples(row, conversion.steps)
-                for sample in samples:
-                    conversion.steps.write_row(sample, conversion.steps.target)
-                for sample in samples:
-                    observe_lengths(sample, number, notes)
+        notes.merge(note_lengths(conversion, min(LENGTH_ROWS, tally.read)))
     yield from advise_samples(notes, tally.read)
     own = conversion.target.part("advise")
     if own is not None:

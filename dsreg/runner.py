@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Protocol
 
-from dsreg.advice import observe_sample
+from dsreg.advice import observe_lengths, observe_sample
 from dsreg.errors import UsageError
 from dsreg.formats import Format, choose_way, options_of
 from dsreg.notes import Notes
@@ -220,8 +220,7 @@ def row_user(
             if observe is not None:
                 observe(row, tally.read, tally.notes, target)
         for sample in samples:
-            if "chosen" in sample or "label" in sample:
-                observe_sample(sample, tally.read, tally.notes)
+            observe_sample(sample, tally.read, tally.notes)
             if not keeps_extras and "extra" in sample:
                 tally.lost_extras.update(sample["extra"].keys() - named)
             if "left" in sample:
@@ -271,6 +270,21 @@ def stream_rows(source: Source, limit: int | None = None) -> Iterator[tuple[RowS
                     return
                 left -= 1
                 yield stream, value
+
+
+def note_lengths(conversion: Conversion, limit: int) -> Notes:
+    """How long the answers are in the first `limit` rows, as far as those can be used."""
+    steps, notes = conversion.steps, Notes()
+    for number, (_, row) in enumerate(stream_rows(conversion.source, limit), 1):
+        try:
+            samples = read_samples(row, steps)
+            for sample in samples:
+                steps.write_row(sample, steps.target)
+        except (RowError, SetAside):
+            continue
+        for sample in samples:
+            observe_lengths(sample, number, notes)
+    return notes
 
 
 def make_reject(place: Place, value: Any, error: RowError) -> Reject:

@@ -9,9 +9,9 @@ from typing import Any
 from dsreg.check.finding import Finding, Severity
 from dsreg.check.rows import KEPT
 from dsreg.errors import DsregError
-from dsreg.export import Nowhere, advise
+from dsreg.export import Nowhere, advise, run_rows
 from dsreg.rowcode.errors import RowError
-from dsreg.runner import Conversion, Reject, Tally, run
+from dsreg.runner import Conversion, Reject, Tally
 
 OF_NO_TARGET = ("DS406",)
 """Advice that is only worth a note."""
@@ -64,13 +64,7 @@ def run_into_nothing(conversion: Conversion) -> tuple[Tally, list[Reject]]:
         if sum(other.code == reject.code for other in rejects) < KEPT:
             rejects.append(reject)
 
-    if conversion.target.manifest.text:
-        from dsreg.fast import run_fast
-
-        tally = run_fast(conversion, Nowhere(), keep)
-        if tally is not None:
-            return tally, rejects
-    return run(conversion, lambda row: None, keep), rejects
+    return run_rows(conversion, Nowhere(), keep), rejects
 
 
 def copy_findings(
