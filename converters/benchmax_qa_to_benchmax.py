@@ -164,12 +164,7 @@ STRICT_JSON = json.JSONDecoder(
 def load_json(text: str) -> Any:
     """Decode JSON text that stands inside a row; raises ValueError for what could not be written back as it was."""
     try:
-        try:
-            value, end = STRICT_JSON.raw_decode(text)
-        except ValueError:
-            end = -1
-        if end != len(text):  # white space around the value, or no JSON: `decode` says which
-            value = STRICT_JSON.decode(text)
+        value = STRICT_JSON.decode(text)
         if "\\ud" in text or "\\uD" in text:  # a lone surrogate can only come from an escape
             json.dumps(value, ensure_ascii=False).encode()
     except RecursionError:

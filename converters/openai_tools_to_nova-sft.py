@@ -179,12 +179,7 @@ STRICT_JSON = json.JSONDecoder(
 def load_json(text: str) -> Any:
     """Decode JSON text that stands inside a row; raises ValueError for what could not be written back as it was."""
     try:
-        try:
-            value, end = STRICT_JSON.raw_decode(text)
-        except ValueError:
-            end = -1
-        if end != len(text):  # white space around the value, or no JSON: `decode` says which
-            value = STRICT_JSON.decode(text)
+        value = STRICT_JSON.decode(text)
         if "\\ud" in text or "\\uD" in text:  # a lone surrogate can only come from an escape
             json.dumps(value, ensure_ascii=False).encode()
     except RecursionError:
@@ -827,10 +822,11 @@ def is_doubtful(text: str) -> bool:
 
 def checked_text(text: str, path: str, c: Constants) -> str:
     """The text if Nova takes it; raises RowError DS303 for empty text and DS304 for a reserved word."""
-    if not text:
-        raise RowError("DS303", path, "the text is empty")
-    if c.options["reserved"] == "reject":
-        refuse_reserved(text, path)
+    if is_doubtful(text):
+        if not text:
+            raise RowError("DS303", path, "the text is empty")
+        if c.options["reserved"] == "reject":
+            refuse_reserved(text, path)
     return text
 
 
@@ -888,18 +884,15 @@ def write_tool_use(call: dict[str, Any], path: str) -> dict[str, Any]:
     return {"toolUse": {"toolUseId": call["id"], "name": call["name"], "input": call["arguments"]}}
 
 
-def write_tool_result(message: dict[str, Any], turns: list[dict[str, Any]], place: int, c: Constants) -> dict[str, Any]:
+def write_tool_result(message: dict[str, Any], turns: list[dict[str, Any]], path: str, c: Constants) -> dict[str, Any]:
     """A tool's answer as text. A message without an id answers the first call before it that has no answer yet."""
     content = message["content"]
-    texts = [content]
-    if not isinstance(content, str):
-        if any(part["type"] != "text" for part in content):
-            raise RowError("DS305", f"messages[{place}]", "a tool's answer can only be text for Nova")
-        texts = [part["text"] for part in content]
-    for text in texts:
-        if is_doubtful(text):
-            checked_text(text, f"messages[{place}]", c)
-    blocks = [{"text": text} for text in texts]
+    if isinstance(content, str):
+        blocks = [{"text": checked_text(content, path, c)}]
+    elif all(part["type"] == "text" for part in content):
+        blocks = [{"text": checked_text(part["text"], path, c)} for part in content]
+    else:
+        raise RowError("DS305", path, "a tool's answer can only be text for Nova")
     return {"toolUseId": message.get("tool_call_id") or waiting_call(turns), "content": blocks}
 
 
@@ -976,15 +969,13 @@ def write_converse_turns(messages: list[dict[str, Any]], start: int, c: Constant
         role = message["role"]
         content = message["content"]
         if role == "tool":
-            block: dict[str, Any] = {"toolResult": write_tool_result(message, turns, i, c)}
+            block: dict[str, Any] = {"toolResult": write_tool_result(message, turns, f"messages[{i}]", c)}
             if i > start and messages[i - 1]["role"] == "tool":
                 turns[-1]["content"].append(block)
                 continue
             role, blocks = "user", [block]
         elif len(message) == 2 and type(content) is str:
-            if is_doubtful(content):
-                checked_text(content, f"messages[{i}]", c)
-            blocks = [{"text": content}]
+            blocks = [{"text": checked_text(content, f"messages[{i}]", c)}]
         else:
             blocks = write_blocks(message, f"messages[{i}]", media, c)
         if role == previous or role == "system":

@@ -7,7 +7,7 @@ from typing import Any
 from dsreg.rowcode.columns import as_object
 from dsreg.rowcode.constants import Constants
 from dsreg.rowcode.errors import RowError
-from dsreg.rowcode.nova_text import checked_text, is_doubtful
+from dsreg.rowcode.nova_text import checked_text
 
 SPEC_KEYS = frozenset(["type", "name", "description", "parameters", "strict"])
 
@@ -51,18 +51,15 @@ def write_tool_use(call: dict[str, Any], path: str) -> dict[str, Any]:
     return {"toolUse": {"toolUseId": call["id"], "name": call["name"], "input": call["arguments"]}}
 
 
-def write_tool_result(message: dict[str, Any], turns: list[dict[str, Any]], place: int, c: Constants) -> dict[str, Any]:
+def write_tool_result(message: dict[str, Any], turns: list[dict[str, Any]], path: str, c: Constants) -> dict[str, Any]:
     """A tool's answer as text. A message without an id answers the first call before it that has no answer yet."""
     content = message["content"]
-    texts = [content]
-    if not isinstance(content, str):
-        if any(part["type"] != "text" for part in content):
-            raise RowError("DS305", f"messages[{place}]", "a tool's answer can only be text for Nova")
-        texts = [part["text"] for part in content]
-    for text in texts:
-        if is_doubtful(text):
-            checked_text(text, f"messages[{place}]", c)
-    blocks = [{"text": text} for text in texts]
+    if isinstance(content, str):
+        blocks = [{"text": checked_text(content, path, c)}]
+    elif all(part["type"] == "text" for part in content):
+        blocks = [{"text": checked_text(part["text"], path, c)} for part in content]
+    else:
+        raise RowError("DS305", path, "a tool's answer can only be text for Nova")
     return {"toolUseId": message.get("tool_call_id") or waiting_call(turns), "content": blocks}
 
 

@@ -12,7 +12,7 @@ from dsreg.rowcode.constants import Constants
 from dsreg.rowcode.converse_media import check_media_counts, write_media
 from dsreg.rowcode.converse_tools import check_tool_links, write_tool_config, write_tool_result, write_tool_use
 from dsreg.rowcode.errors import RowError
-from dsreg.rowcode.nova_text import checked_text, is_doubtful
+from dsreg.rowcode.nova_text import checked_text
 
 CONVERSE_VERSION = "bedrock-conversation-2024"
 
@@ -49,15 +49,13 @@ def write_converse_turns(messages: list[dict[str, Any]], start: int, c: Constant
         role = message["role"]
         content = message["content"]
         if role == "tool":
-            block: dict[str, Any] = {"toolResult": write_tool_result(message, turns, i, c)}
+            block: dict[str, Any] = {"toolResult": write_tool_result(message, turns, f"messages[{i}]", c)}
             if i > start and messages[i - 1]["role"] == "tool":
                 turns[-1]["content"].append(block)
                 continue
             role, blocks = "user", [block]
         elif len(message) == 2 and type(content) is str:
-            if is_doubtful(content):
-                checked_text(content, f"messages[{i}]", c)
-            blocks = [{"text": content}]
+            blocks = [{"text": checked_text(content, f"messages[{i}]", c)}]
         else:
             blocks = write_blocks(message, f"messages[{i}]", media, c)
         if role == previous or role == "system":

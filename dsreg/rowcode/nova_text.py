@@ -39,10 +39,11 @@ def is_doubtful(text: str) -> bool:
 
 def checked_text(text: str, path: str, c: Constants) -> str:
     """The text if Nova takes it; raises RowError DS303 for empty text and DS304 for a reserved word."""
-    if not text:
-        raise RowError("DS303", path, "the text is empty")
-    if c.options["reserved"] == "reject":
-        refuse_reserved(text, path)
+    if is_doubtful(text):
+        if not text:
+            raise RowError("DS303", path, "the text is empty")
+        if c.options["reserved"] == "reject":
+            refuse_reserved(text, path)
     return text
 
 
@@ -56,6 +57,8 @@ def refuse_reserved(text: str, path: str) -> None:
 
 def observe_text(text: str, path: str, row: int, notes: Any) -> None:
     """Note what validators let pass and training may not: blank text, and reserved words in another letter case."""
+    if not is_doubtful(text):
+        return
     if not text or text.isspace():
         notes.see("blank text", row)
         return

@@ -8,7 +8,7 @@ from typing import Any
 from dsreg.notes import Advice, Notes
 from dsreg.rowcode.constants import Constants
 from dsreg.rowcode.converse_features import mixed_features, observe_features
-from dsreg.rowcode.nova_text import is_doubtful, observe_text, text_advice
+from dsreg.rowcode.nova_text import observe_text, text_advice
 
 MOST_ROWS = 20_000
 
@@ -22,14 +22,12 @@ def observe(row: dict[str, Any], number: int, notes: Notes, c: Constants) -> Non
     for i, turn in enumerate(row["messages"]):
         for block in turn["content"]:
             if "text" in block:
-                if is_doubtful(block["text"]):
-                    observe_text(block["text"], f"messages[{i}]", number, notes)
+                observe_text(block["text"], f"messages[{i}]", number, notes)
             elif "reasoningContent" in block:
                 observe_text(block["reasoningContent"]["reasoningText"]["text"], f"messages[{i}]", number, notes)
             elif "toolResult" in block:
                 for part in block["toolResult"]["content"]:
-                    if is_doubtful(part["text"]):
-                        observe_text(part["text"], f"messages[{i}]", number, notes)
+                    observe_text(part["text"], f"messages[{i}]", number, notes)
             elif "toolUse" not in block:
                 media = True
     if media and "toolConfig" in row:
