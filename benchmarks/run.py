@@ -42,6 +42,19 @@ JOBS = {
     "preference-hf": Job("preference", "alpaca", "hf-preference"),
     "alpaca-sharegpt": Job("alpaca", "alpaca", "sharegpt", ("container=jsonl",)),
 }
+ENTRIES: dict[str, dict[str, Any]] = {
+    "alpaca-nova": {
+        "columns": {
+            "prompt": "instruction", "query": "input", "response": "output", "system": "system", "history": "history",
+        },
+    },
+    "sharegpt-nova": {"formatting": "sharegpt", "columns": {"messages": "conversations", "system": "system"}},
+    "preference-hf": {
+        "ranking": True,
+        "columns": {"prompt": "instruction", "query": "input", "chosen": "chosen", "rejected": "rejected"},
+    },
+}  # fmt: skip
+"""What LlamaFactory's registry says of the data of a job."""
 
 
 class Result(NamedTuple):
@@ -203,32 +216,25 @@ def array(made: Path, folder: Path, count: int, rounds: int) -> list[str]:
 def check(made: Path, folder: Path, count: int, rounds: int) -> list[str]:
     """The check of a dataset beside its export, with and without the search for copies."""
     lines = ["## check and export", "", "| data | | MB/s | × export | MB of memory |", "|---|---|--:|--:|--:|"]
-    for kind, target in (("alpaca", "nova-sft"), ("sharegpt", "nova-sft"), ("preference", "hf-preference")):
+    base = [sys.executable, "-m", "dsreg", "-q", "check", "data", "--dataset-dir", str(folder)]
+    for name, entry in ENTRIES.items():
+        kind = JOBS[name].kind
         source = data.make(made, kind, count)
-        columns = {"chosen": "chosen", "rejected": "rejected"} if kind == "preference" else {}
-        columns |= {"messages": "conversations"} if kind == "sharegpt" else {"prompt": "instruction", "query": "input"}
-        columns |= {"alpaca": {"response": "output", "history": "history"}}.get(kind, {})
-        columns |= {} if kind == "preference" else {"system": "system"}
-        entry: dict[str, Any] = {"file_name": str(source), "columns": columns}
-        entry |= {"formatting": "sharegpt"} if kind == "sharegpt" else {}
-        entry |= {"ranking": True} if kind == "preference" else {}
-        (folder / "dataset_info.json").write_text(json.dumps({"data": entry}))
-        base = [sys.executable, "-m", "dsreg", "-q", "check", "data", "--dataset-dir", str(folder)]
-        job = Job(kind, "sharegpt" if kind == "sharegpt" else "alpaca", target)
+        (folder / "dataset_info.json").write_text(json.dumps({"data": {"file_name": str(source), **entry}}))
         commands = {
-            "export": dsreg(job, source, folder / "o.jsonl", 1),
+            "export": dsreg(JOBS[name], source, folder / "o.jsonl", 1),
             "check": [*base, "--ignore", "DS290"],
             "check with copies": base,
         }
-        results: dict[str, list[Result]] = {name: [] for name in commands}
+        results: dict[str, list[Result]] = {command: [] for command in commands}
         for _ in range(rounds):
-            for name, words in commands.items():
-                results[name].append(measure(words))
+            for command, words in commands.items():
+                results[command].append(measure(words))
         size, export = source.stat().st_size / 1e6, best(results["export"])
-        for name, found in results.items():
+        for command, found in results.items():
             mine = best(found)
             lines.append(
-                f"| {kind} | {name} | {size / mine.cpu:,.0f} | {export.cpu / mine.cpu:.2f} | {mine.memory:,} |"
+                f"| {kind} | {command} | {size / mine.cpu:,.0f} | {export.cpu / mine.cpu:.2f} | {mine.memory:,} |"
             )
     return lines
 
