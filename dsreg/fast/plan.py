@@ -15,11 +15,12 @@ from dsreg.codegen.templating import render_template
 from dsreg.fast.layout import Layout, Tags, find_layout
 from dsreg.fast.reserved import reserved_search
 from dsreg.fast.search import Search, is_text, text_searches
-from dsreg.fast.shapes import Frames, Shapes, lay_out_earlier
+from dsreg.fast.shapes import Frames, Pairs, Shapes
 from dsreg.runner import Conversion
 
 MAX_EXTRAS = 64
-JSON = {"NO_TEXT": b'""', "NO_LIST": b"[]", "NULL": b"null", "TRUE": b"true", "FALSE": b"false"}
+JSON = {"NO_TEXT": b'""', "NULL": b"null", "TRUE": b"true", "FALSE": b"false"}
+_PAIRS = list[tuple[msgspec.Raw, msgspec.Raw]] | None
 ABSENT, MISSING = msgspec.Raw(b""), msgspec.Raw(b"-")
 
 
@@ -167,7 +168,7 @@ def _texts(build: _Build, turn_type: Any) -> dict[str, Any]:
         values["user"] = build.column(layout.user[0], default=MISSING)
         values["joined"] = [build.column(key) for key in layout.user[1:]]
         if "pairs" in found:
-            values["pairs"] = build.column(found["pairs"])
+            values["pairs"] = build.column(found["pairs"], type=_PAIRS, default=())
     if "label" in found:
         values["label"] = build.column(found["label"], default=MISSING)
     answers = [] if layout.answer_in_turns else list(layout.answers)
@@ -258,6 +259,8 @@ def _parts(build: _Build, values: dict[str, Any]) -> list[Any]:
         if i < len(layout.slots):
             slot = layout.slots[i]
             parts.append(variables.get(slot, slot))
+            if slot == "user" and values.get("joined"):
+                parts.append("more")
     if "earlier" in parts and not values["pairs"]:
         parts.remove("earlier")
     return [Code(part) for part in parts]
@@ -321,7 +324,8 @@ def _constants(build: _Build, values: dict[str, Any]) -> None:
         SYSTEM_END=system[-1],
         OPEN=b"{",
         FRAMES=frames,
-        EARLIER=lay_out_earlier(frames, b"," if "earlier" in layout.slots else b"", not_blank=values["not_blank"]),
+        PAIRS=Pairs(frames, b"," if "earlier" in layout.slots else b""),
+        NO_PAIRS=(),
     )
     if tags is not None:
         build.names.update(SYSTEM_ROLE=tags.system, ASSISTANT_ROLE=tags.assistant)

@@ -16,7 +16,6 @@ _SPACE = (
     rb"(?: |\\[nrtf]|\\u(?:00[0128aA][0-9a-fA-F]|1680|20[025][0-9a-fA-F]|3000)"
     rb"|\xc2[\x85\xa0]|\xe1\x9a\x80|\xe2(?:\x80[\x80-\xaf]|\x81\x9f)|\xe3\x80\x80)"
 )
-_BLANK = re.compile(rb'"%b*+"' % _SPACE)
 _NO_TEXT = [bytes([byte]) for byte in b"{[tfn-0123456789"]
 _SPACES = [b" ", rb"\n", rb"\r", rb"\t", rb"\f", rb"\u00", rb"\u16", rb"\u20", rb"\u30"]
 _SPACES += [b"\xc2\x85", b"\xc2\xa0", b"\xe1\x9a\x80", b"\xe2\x80", b"\xe2\x81\x9f", b"\xe3\x80\x80"]
@@ -64,8 +63,3 @@ def is_text(value: msgspec.Raw) -> bool:
     """Whether a value is a text that is not empty."""
     text = bytes(value)
     return text[:1] == b'"' and text != b'""'
-
-
-def is_blank(text: bytes) -> bool:
-    """Whether a JSON text has nothing but white space in it."""
-    return _BLANK.fullmatch(text) is not None

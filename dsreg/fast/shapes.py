@@ -2,13 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import NamedTuple
-
-import msgspec
-
-from dsreg.fast.search import is_blank
 
 MAX_KEPT = 1000
 
@@ -55,7 +50,6 @@ class Shapes(dict[int, Shape]):
     taken: int
     odd: bool
     single: bool
-    kept: int = field(default=0, init=False)
 
     def __missing__(self, count: int) -> Shape:
         if not count or count % 2 != self.odd or (self.single and count > 2):
@@ -68,23 +62,17 @@ class Shapes(dict[int, Shape]):
         return shape
 
 
-def lay_out_earlier(frames: Frames, end: bytes, *, not_blank: bool) -> Callable[[bytes], bytes | None]:
-    """A function that lays out a history of question and answer; None for one that is more than pairs of texts."""
-    decode = msgspec.json.Decoder(list[tuple[msgspec.Raw, msgspec.Raw]]).decode
+class Pairs(dict[int, tuple[list[bytes], int]]):
+    """What stands around that many texts of a history of question and answer, and the cost of a history of them."""
 
-    def bad(text: bytes) -> bool:
-        return text[0] != 34 or text[1] == 34 or (not_blank and is_blank(text))
+    def __init__(self, frames: Frames, end: bytes) -> None:
+        self._frames = frames
+        self._end = end
 
-    def earlier(value: bytes) -> bytes | None:
-        try:
-            texts = [bytes(text) for turn in decode(value) for text in turn]
-        except msgspec.DecodeError:
-            return None
-        if any(map(bad, texts)):
-            return None
-        pieces = frames.of(len(texts))
-        pieces[1::2] = texts
-        made = b"".join(pieces)
-        return made + end if made else made
-
-    return earlier
+    def __missing__(self, count: int) -> tuple[list[bytes], int]:
+        frame = self._frames.of(count)
+        frame[-1] += self._end
+        found = frame, 2 * count + 1 - sum(map(len, frame))
+        if count < MAX_KEPT:
+            self[count] = found
+        return found

@@ -135,7 +135,7 @@ def test_nothing_is_left_of_an_interrupted_run(how: signal.Signals, tmp_path: Pa
     process.send_signal(how)
     code = process.wait(30)
     if how is signal.SIGINT and code != 0:  # 0: it was faster than we
-        assert code == 130
+        assert code in (130, -signal.SIGINT)  # Python ends itself by the signal if it came during certain calls
         assert [each.name for each in tmp_path.iterdir()] == ["data.jsonl"]
     deadline = time.monotonic() + 20
     while time.monotonic() < deadline:
