@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from functools import cached_property
-from operator import sub
+from itertools import accumulate
+from operator import add, sub
 from typing import Any, Protocol
 
 import msgspec
@@ -57,7 +58,7 @@ class Lines:
         self._line = line
 
         self.lines = len(typed)
-        self._ends = [-1]
+        self._sizes: Iterable[int] = []
 
     def spare(self, sizes: list[int]) -> list[int] | None:
         """How much longer than these the lines are, if every one is a row.
@@ -66,25 +67,29 @@ class Lines:
         line end within a row stands between those two.
         """
         text, start = self.text, 0
-        spare, ends = [], [-1]
+        spare = [0] * len(sizes)
         try:
-            for size in sizes:
+            for i, size in enumerate(sizes):
                 end = start + size
-                if text[end] != 10 or not size:
+                if text[end - 1 : end + 2] != b"}\n{" or not size:  # not compact, or the last one
                     end = text.index(b"\n", start)
-                if text[start] != 123 or (text[end - 1] != 125 and text[start:end].rstrip()[-1] != 125):
-                    return None
-                spare.append(end - start - size)
-                ends.append(end)
+                    spare[i] = end - start - size
+                    line = text[start:end].strip()
+                    if text[start] != 123 or line[-1] != 125 or text[end + 1 : end + 2] not in (b"", b"{"):
+                        return None
                 start = end + 1
         except (IndexError, ValueError):
             return None
-        self._ends = ends
+        self._sizes = map(add, sizes, spare)
         return spare if start == len(text) else None
+
+    @cached_property
+    def _starts(self) -> list[int]:
+        return list(accumulate(self._sizes, lambda start, size: start + size + 1, initial=0))
 
     def raw(self, i: int) -> bytes:
         """The bytes of a row."""
-        return self.text[self._ends[i] + 1 : self._ends[i + 1]]
+        return self.text[self._starts[i] : self._starts[i + 1] - 1]
 
     def value(self, i: int) -> Any:
         """What the portable reader is to see."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from operator import add
 from pathlib import Path
@@ -195,7 +195,7 @@ class Run:
         elif count:
             self._add(joined, count)
             self.tally.written += count
-        self._note(made, number)
+        self._note(made, number, all_kept=not left)
         self.tally.read = number + count
         self.row += count
         self._flush()
@@ -264,17 +264,18 @@ class Run:
         }
         return self.decoder.may_repeat_in(rows.text, holders)
 
-    def _note(self, made: Made, before: int) -> None:
+    def _note(self, made: Made, before: int, *, all_kept: bool) -> None:
         """Note what there is to note about the rows of one block, whose numbers count from 0."""
-        for kind, found in made.noted.items():
-            self._see(kind, [i for i in found if made.rows[i]], before)
+        for kind, rows in made.noted.items():
+            self._see(kind, rows if all_kept else [i for i in rows if made.rows[i]], before)
         if self.plan.layout.row_note:
-            self._see(self.plan.layout.row_note, [i for i, row in enumerate(made.rows) if row], before)
-        for column, found in made.lost.items():
-            if lost := sum(bool(made.rows[i]) for i in found):
+            count = range(len(made.rows))
+            self._see(self.plan.layout.row_note, count if all_kept else [i for i in count if made.rows[i]], before)
+        for column, rows in made.lost.items():
+            if lost := sum(bool(made.rows[i]) for i in rows):
                 self.tally.lost_extras[column] += lost
 
-    def _see(self, kind: str, rows: list[int], before: int) -> None:
+    def _see(self, kind: str, rows: Sequence[int], before: int) -> None:
         if rows:
             number = before + rows[0] + 1
             self.tally.notes.counts[kind] += len(rows)

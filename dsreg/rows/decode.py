@@ -83,7 +83,7 @@ class Decoder:
 
     def may_repeat_in(self, block: bytes, holders: Mapping[str, int]) -> bool:
         """Whether a unique key may stand twice in a row of a block, of which that many rows have it."""
-        found = self._found(block)
+        found = Counter(self._found(block))
         if None in found and _ESCAPED_LETTER.search(block):
             return True
         return any(found[key] > holders.get(key, 0) for key in self.unique)
@@ -93,14 +93,16 @@ class Decoder:
         found = self._found(raw)
         if None in found and _ESCAPED_LETTER.search(raw):
             return True
-        for key, spellings in self.unique.items():
-            if found[key] > 1 and sum(len(re.findall(re.escape(s) + rb"\s*:", raw)) for s in spellings) > 1:
-                return True
-        return False
+        if len(set(found)) == len(found):
+            return False
+        return any(
+            found.count(key) > 1 and sum(len(re.findall(re.escape(s) + rb"\s*:", raw)) for s in spellings) > 1
+            for key, spellings in self.unique.items()
+        )
 
-    def _found(self, raw: bytes) -> Counter[str | None]:
-        """How often each unique key stands in bytes, as a key or not; None stands for letters that may be escaped."""
-        return Counter([self._keys[word] for word, _, _ in self._find_words(raw)])
+    def _found(self, raw: bytes) -> list[str | None]:
+        """The unique keys in bytes, as keys there or not; None stands for a letter that may be escaped."""
+        return [self._keys[word] for word, _, _ in self._find_words(raw)]
 
 
 def as_text(raw: bytes) -> str:
