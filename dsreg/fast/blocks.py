@@ -165,29 +165,43 @@ class Items:
 
     @cached_property
     def _places(self) -> list[tuple[int, int]]:
+        """Where each row begins and ends."""
         return spans(self.text)
-
-    @cached_property
-    def _pieces(self) -> list[bytes]:
-        """The rows without what they begin with, and with what follows."""
-        return self.text.split(self._head)[1:] if self._head else []
 
     def spare(self, sizes: list[int]) -> list[int] | None:
         """How much longer than these the rows are at most; None if they are not those that were decoded."""
-        if sum(sizes) + len(sizes) - 1 == len(self.text) and all(sizes):
-            return [0] * len(sizes)  # no row can be shorter, so none is longer
-        lengths = piece_lengths(self.text, self._head, len(self.typed)) if self._head else None
-        if lengths is None:
-            self._head = None
-            lengths = [end - start for start, end in self._places]
-        return list(map(sub, lengths, sizes)) if len(lengths) == len(sizes) else None
+        places = self._between_alike(sizes) if self._head else None
+        if places is not None:
+            self._places = places
+        if len(self._places) != len(sizes):
+            return None
+        spare = [end - start - size for (start, end), size in zip(self._places, sizes, strict=True)]
+        indent = (self._head or b"")[1:].partition(b'"')[0]
+        if indent.startswith(b"\n"):  # line breaks with the indentation of the columns are nothing but space
+            for i, (start, end) in enumerate(self._places):
+                spare[i] -= len(indent) * self.text.count(indent, start, end)
+        return spare
+
+    def _between_alike(self, sizes: list[int]) -> list[tuple[int, int]] | None:
+        """Where the rows are if between each two of them stands what stands between the first two."""
+        text, head, places = self.text, self._head or b"", []
+        start = len(text) - len(text.lstrip(SPACE))
+        second = text.find(head, start + 1)
+        found = ROW_END.search(text, max(0, second - 64), second) if second > 0 else None
+        between = found[0] + head if found else b""
+        close, gap = between.find(b"}") + 1, len(between) - len(head)
+        for size in sizes[:-1]:
+            at = start + size - close
+            if not size or text[at : at + len(between)] != between:
+                at = text.find(between, start) if between else -1
+                if at < 0:
+                    return None
+            places.append((start, at + close))
+            start = at + gap
+        return [*places, (start, len(text.rstrip(SPACE)))]
 
     def raw(self, i: int) -> bytes:
         """The bytes of a row."""
-        if self._head and i < len(self._pieces):
-            whole = self._head + self._pieces[i].rstrip(SPACE + b",")
-            if self._blocks.is_row(whole):
-                return whole
         start, end = self._places[i]
         return self.text[start:end]
 
@@ -291,19 +305,3 @@ class Blocks:
         values = value if other and self.decoder.is_exact(block.text, value) else None
         typed = [self._try(block.text[start:end]) for start, end in spans(block.text)]
         return Items(self, source, block, typed, None, values)
-
-
-def piece_lengths(text: bytes, head: bytes, count: int) -> list[int] | None:
-    """How long the rows of an array are at most, if what stands between them is the same everywhere.
-
-    Line breaks with the indentation of a row's columns are not counted.
-    """
-    indent = head[1 : head.index(b'"')]
-    if indent.startswith(b"\n"):
-        text, head = text.replace(indent, b""), head.replace(indent, b"")
-    second = text.find(head, 1)
-    between = ROW_END.search(text, max(0, second - 64), second) if second > 0 else None
-    if between is None:
-        return [len(text)] if count == 1 else None
-    pieces = text.split(between[0] + head)
-    return [len(piece) + len(head) + 1 for piece in pieces] if len(pieces) == count else None
