@@ -143,11 +143,12 @@ def make(folder: Path, kind: str, rows: int, *, array: bool = False, seed: int =
     with part.open("wb", buffering=1 << 20) as file:
         for i in range(rows):
             row = KINDS[kind](random, texts)
+            escaped = random.random() < 0.1
             if array:
-                text = json.dumps(row, ensure_ascii=False, indent=2).replace("\n", "\n  ")
+                text = json.dumps(row, ensure_ascii=escaped, indent=2).replace("\n", "\n  ")
                 file.write(((",\n  " if i else "[\n  ") + text).encode())
             else:
-                file.write((json.dumps(row).encode() if random.random() < 0.1 else orjson.dumps(row)) + b"\n")
+                file.write((json.dumps(row).encode() if escaped else orjson.dumps(row)) + b"\n")
         if array:
             file.write(b"\n]\n")
     part.rename(path)

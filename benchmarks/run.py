@@ -11,6 +11,7 @@ import os
 import platform
 import sys
 import tempfile
+from collections.abc import Callable
 from importlib.metadata import PackageNotFoundError, version
 from itertools import islice
 from pathlib import Path
@@ -133,44 +134,47 @@ def rated(made: dict[str, Result], notes: dict[str, str]) -> list[str]:
     return lines
 
 
-def array(made: Path, folder: Path, count: int, rounds: int) -> Table:
+def array(asked: argparse.Namespace, folder: Path) -> Table:
     """The same rows as lines and as an array with indentation."""
-    sources = {"lines": data.make(made, "alpaca", count), "array": data.make(made, "alpaca", count, array=True)}
+    count = asked.rows
+    made = data.make(asked.data, "alpaca", count), data.make(asked.data, "alpaca", count, array=True)
+    sources = dict(zip(("lines", "array"), made, strict=True))
     job, output = JOBS["alpaca-nova"], folder / "o.jsonl"
-    found = in_turn({name: job.command(source, output, 1) for name, source in sources.items()}, rounds, 0)
+    found = in_turn({name: job.command(source, output, 1) for name, source in sources.items()}, asked.rounds, 0)
     lines = ["## JSON array, alpaca to nova-sft, 1 job", "", "| input | krows/s | MB of memory |", "|---|--:|--:|"]
     lines += [f"| {name} | {count / it.wall / 1e3:,.0f} | {it.memory} |" for name, it in found.items()]
     return {"array": found}, lines
 
 
-def check(made: Path, folder: Path, count: int, rounds: int) -> Table:
+def check(asked: argparse.Namespace, folder: Path) -> Table:
     """The check of a dataset beside its export, with and without the search for duplicates."""
     lines = ["## check and export, 1 job", "", "| data | | MB/s | × export | MB of memory |", "|---|---|--:|--:|--:|"]
     base = [sys.executable, "-m", "dsreg", "-q", "check", "data", "--dataset-dir", str(folder)]
     results: Results = {}
     for name, entry in ENTRIES.items():
-        source = data.make(made, JOBS[name].kind, count)
+        source = data.make(asked.data, JOBS[name].kind, asked.rows)
         (folder / "dataset_info.json").write_text(json.dumps({"data": {"file_name": str(source), **entry}}))
         export = JOBS[name].command(source, folder / "o.jsonl", 1)
         commands = {"export": export, "check": [*base, "--ignore", "DS290"], "check with duplicates": base}
         size = source.stat().st_size
-        found = results[f"check {name}"] = in_turn(commands, rounds, size)
+        found = results[f"check {name}"] = in_turn(commands, asked.rounds, size)
         for label, it in found.items():
             ratio = found["export"].wall / it.wall
             lines.append(f"| {name} | {label} | {size / 1e6 / it.wall:,.0f} | {ratio:.2f} | {it.memory:,} |")
     return results, lines
 
 
-def growth(made: Path, folder: Path, counts: str, rounds: int) -> Table:
+def growth(asked: argparse.Namespace, folder: Path) -> Table:
     """Time and memory for more and more rows."""
     lines = ["## Growth, alpaca to nova-sft", "", "| rows | jobs | s | krows/s | MB of memory |"]
     lines.append("|--:|--:|--:|--:|--:|")
     results: Results = {}
-    for count in map(int, counts.split(",")):
-        source = data.make(made, "alpaca", count)
+    for count in map(int, asked.growth.split(",")):
+        source = data.make(asked.data, "alpaca", count)
         job = JOBS["alpaca-nova"]
         commands = {name: job.command(source, folder / "o.jsonl", int(name[0])) for name in ("1 job", "2 jobs")}
-        found = results[f"growth, {count:,} rows"] = in_turn(commands, rounds, source.stat().st_size)
+        found = in_turn(commands, min(asked.rounds, GROWTH_ROUNDS), source.stat().st_size)
+        results[f"growth, {count:,} rows"] = found
         for name, it in found.items():
             speed = f"{it.wall:.2f} | {count / it.wall / 1e3:,.0f}"
             lines.append(f"| {count:,} | {name[0]} | {speed} | {it.memory} |")
@@ -191,12 +195,27 @@ def head(rounds: int) -> list[str]:
         f"`make bench` on {os.cpu_count()} cores, {platform.machine()}, Python {platform.python_version()};"
         f" {', '.join(versions)}.",
         "Whole processes, from start to end, on the same files in turn; memory is that of the largest process.",
-        f"Ratios are of speeds, above 1 is faster: the best of {rounds} runs, for growth of {grown}. Slow engines run once,",
-        "on fewer rows, as is said beside them; only what they take for more rows is counted, not their start.",
+        f"Ratios are of speeds, above 1 is faster: the best of {rounds} runs, for growth of {grown}. Slow engines run",
+        "once, on fewer rows, as is said beside them; only what they take for more rows is counted, not their start.",
         "The orjson loop is `dumps(loads(line))`, and converts nothing. The rows of each output are counted, and the",
         f"first {COMPARED:,} compared with those of dsreg (convmerge's after a change of shape); what differs is said.",
         "",
     ]
+
+
+def measured(name: str, asked: argparse.Namespace, folder: Path) -> Table:
+    """What is asked for about a job, or about one of the other things."""
+    if name in OTHERS:
+        return OTHERS[name](asked, folder)
+    job = JOBS[name]
+    count = asked.rows // job.part
+    source = data.make(asked.data, job.kind, count)
+    found, lines = convert(name, source, count, folder, asked.rounds)
+    size = source.stat().st_size / 1e6
+    return found, [f"## {name}, {count:,} rows, {size:,.0f} MB", "", *HEAD, *lines]
+
+
+OTHERS: dict[str, Callable[[argparse.Namespace, Path], Table]] = {"array": array, "check": check, "growth": growth}
 
 
 def main() -> None:
@@ -205,6 +224,7 @@ def main() -> None:
     parser.add_argument("--quick", action="store_true")
     parser.add_argument("--rows", type=int, default=300_000)
     parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--only", default=",".join([*JOBS, *OTHERS]), help="what to measure")
     parser.add_argument("--growth", default="10000,100000,1000000,5000000", help="row counts for the table of growth")
     parser.add_argument("--data", type=Path, default=Path(tempfile.gettempdir()) / "dsreg-bench")
     parser.add_argument("-o", "--output", type=Path, default=HERE / "RESULTS.md")
@@ -218,18 +238,8 @@ def main() -> None:
             return
         results: Results = {}
         text: list[str] = []
-        for name, job in JOBS.items():
-            count = asked.rows // job.part
-            source = data.make(asked.data, job.kind, count)
-            found, lines = convert(name, source, count, folder, asked.rounds)
-            results |= found
-            size = source.stat().st_size / 1e6
-            text += [f"## {name}, {count:,} rows, {size:,.0f} MB", "", *HEAD, *lines, ""]
-        for found, lines in (
-            array(asked.data, folder, asked.rows, asked.rounds),
-            check(asked.data, folder, asked.rows, asked.rounds),
-            growth(asked.data, folder, asked.growth, min(asked.rounds, GROWTH_ROUNDS)),
-        ):
+        for name in asked.only.split(","):
+            found, lines = measured(name, asked, folder)
             results |= found
             text += [*lines, ""]
     asked.output.write_text("\n".join([*head(asked.rounds), *bars.table(results), "", *text]), "utf-8")
