@@ -62,6 +62,12 @@ def bars(results: Results) -> Iterator[Bar]:
         even = speed(grown[large]["1 job"]) / speed(grown[middle]["1 job"])
         yield Bar(f"{large}: speed ÷ that in {middle}", 0.9, even)
         yield Bar(f"{large}: 2 jobs ÷ 1 job", 1.5, ratio(large, "2 jobs", "1 job"))
+    yield Bar(
+        "`dsreg --help` ÷ that of a bare Typer app",
+        1.25,
+        ratio("startup", "dsreg --help", "bare --help", cpu),
+        most=True,
+    )
     ours = [r.memory for found in results.values() for name, r in found.items() if not_a_peer(name)]
     yield Bar("MB of memory of any process of dsreg", MEMORY, max(ours, default=None), most=True)
 
@@ -74,6 +80,11 @@ def not_a_peer(name: str) -> bool:
 def speed(result: Result) -> float:
     """Bytes of input in a second."""
     return result.size / result.wall
+
+
+def cpu(result: Result) -> float:
+    """Seconds of all cores."""
+    return result.cpu
 
 
 def rate(result: Result) -> float:

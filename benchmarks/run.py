@@ -25,6 +25,7 @@ import data  # noqa: E402
 import peers  # noqa: E402
 from bars import speed  # noqa: E402
 from measure import COMPARED, Result, best, compare, dsreg, in_turn, run, without_start  # noqa: E402
+from startup import startup  # noqa: E402
 
 Results = dict[str, dict[str, Result]]
 Table = tuple[Results, list[str]]
@@ -181,6 +182,11 @@ def growth(asked: argparse.Namespace, folder: Path) -> Table:
     return results, lines
 
 
+def start(asked: argparse.Namespace, folder: Path) -> Table:
+    """What starting dsreg costs."""
+    return startup(folder, asked.rounds)
+
+
 def head(rounds: int) -> list[str]:
     """Where and with what it was measured."""
     versions, grown = [], min(rounds, GROWTH_ROUNDS)
@@ -215,7 +221,12 @@ def measured(name: str, asked: argparse.Namespace, folder: Path) -> Table:
     return found, [f"## {name}, {count:,} rows, {size:,.0f} MB", "", *HEAD, *lines]
 
 
-OTHERS: dict[str, Callable[[argparse.Namespace, Path], Table]] = {"array": array, "check": check, "growth": growth}
+OTHERS: dict[str, Callable[[argparse.Namespace, Path], Table]] = {
+    "array": array,
+    "check": check,
+    "growth": growth,
+    "startup": start,
+}
 
 
 def main() -> None:

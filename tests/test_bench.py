@@ -19,9 +19,9 @@ def modules(monkeypatch: pytest.MonkeyPatch) -> dict[str, ModuleType]:
     """The bench's own modules, as its script sees them."""
     monkeypatch.syspath_prepend(str(BENCH))
     found = {}
-    for name in ("columnar", "measure", "peers", "bars", "data"):
+    for name in ("columnar", "measure", "peers", "bars", "data", "startup"):
         monkeypatch.delitem(sys.modules, name, raising=False)
-    for name in ("measure", "peers", "bars", "data"):
+    for name in ("measure", "peers", "bars", "data", "startup"):
         found[name] = __import__(name)
     for name in ("columnar", *found):
         monkeypatch.delitem(sys.modules, name)
@@ -96,3 +96,14 @@ def test_bars(modules: dict[str, ModuleType]) -> None:
         "growth, 90 rows: 2 jobs ÷ 1 job": True,
         "MB of memory of any process of dsreg": False,
     }
+
+
+@pytest.mark.parametrize("command", ["", "convert", "formats test"])
+def test_the_bare_app_is_as_large_as_dsreg(modules: dict[str, ModuleType], tmp_path: Path, command: str) -> None:
+    (tmp_path / "bare.py").write_text(modules["startup"].bare_app(), "utf-8")
+    helps = []
+    for start in ([str(tmp_path / "bare.py")], ["-m", "dsreg"]):
+        done = subprocess.run([sys.executable, *start, *command.split(), "--help"], capture_output=True, text=True)
+        assert done.returncode == 0, done.stderr
+        helps.append(done.stdout.splitlines()[1:])
+    assert helps[0] == helps[1]
