@@ -51,7 +51,7 @@ JOBS = {
     "sharegpt-nova": Job("sharegpt", "sharegpt", "nova-sft"),
     "preference-hf": Job("preference", "alpaca", "hf-preference"),
     "alpaca-sharegpt": Job("alpaca", "alpaca", "sharegpt", ("container=jsonl",)),
-    "tools-nova": Job("tools", "sharegpt", "nova-sft", part=3),
+    "tools-nova": Job("tools", "sharegpt", "nova-sft", part=6),
 }
 ENTRIES: dict[str, dict[str, Any]] = {
     "alpaca-nova": {
@@ -67,7 +67,8 @@ ENTRIES: dict[str, dict[str, Any]] = {
 }  # fmt: skip
 """What LlamaFactory's registry says of the data of a job."""
 
-GROWTH_ROUNDS = 2
+FEWER = 2
+"""How many rounds are enough for check and growth."""
 SLOW = 6
 """The part of the rows that slow engines get."""
 HEAD = [
@@ -158,7 +159,7 @@ def check(asked: argparse.Namespace, folder: Path) -> Table:
         export = JOBS[name].command(source, folder / "o.jsonl", 1)
         commands = {"export": export, "check": [*base, "--ignore", "DS290"], "check with duplicates": base}
         size = source.stat().st_size
-        found = results[f"check {name}"] = in_turn(commands, asked.rounds, size)
+        found = results[f"check {name}"] = in_turn(commands, min(asked.rounds, FEWER), size)
         for label, it in found.items():
             ratio = found["export"].wall / it.wall
             lines.append(f"| {name} | {label} | {size / 1e6 / it.wall:,.0f} | {ratio:.2f} | {it.memory:,} |")
@@ -174,7 +175,7 @@ def growth(asked: argparse.Namespace, folder: Path) -> Table:
         source = data.make(asked.data, "alpaca", count)
         job = JOBS["alpaca-nova"]
         commands = {name: job.command(source, folder / "o.jsonl", int(name[0])) for name in ("1 job", "2 jobs")}
-        found = in_turn(commands, min(asked.rounds, GROWTH_ROUNDS), source.stat().st_size)
+        found = in_turn(commands, min(asked.rounds, FEWER), source.stat().st_size)
         results[f"growth, {count:,} rows"] = found
         for name, it in found.items():
             speed = f"{it.wall:.2f} | {count / it.wall / 1e3:,.0f}"
@@ -189,7 +190,7 @@ def start(asked: argparse.Namespace, folder: Path) -> Table:
 
 def head(rounds: int) -> list[str]:
     """Where and with what it was measured."""
-    versions, grown = [], min(rounds, GROWTH_ROUNDS)
+    versions, fewer = [], min(rounds, FEWER)
     for package in ("orjson", "duckdb", "polars", "datasets", "convmerge"):
         try:
             versions.append(f"{package} {version(package)}")
@@ -201,8 +202,8 @@ def head(rounds: int) -> list[str]:
         f"`make bench` on {os.cpu_count()} cores, {platform.machine()}, Python {platform.python_version()};"
         f" {', '.join(versions)}.",
         "Whole processes, from start to end, on the same files in turn; memory is that of the largest process.",
-        f"Ratios are of speeds, above 1 is faster: the best of {rounds} runs, for growth of {grown}. Slow engines run",
-        "once, on fewer rows, as is said beside them; only what they take for more rows is counted, not their start.",
+        f"Ratios are of speeds, above 1 is faster: the best of {rounds} runs, of {fewer} for check and growth. Slow",
+        "engines run once, on fewer rows, as is said; only what they take for more rows is counted, not their start.",
         "The orjson loop is `dumps(loads(line))`, and converts nothing. The rows of each output are counted, and the",
         f"first {COMPARED:,} compared with those of dsreg (convmerge's after a change of shape); what differs is said.",
         "",

@@ -34,7 +34,7 @@ def test_a_small_bench_ends_in_a_report(tmp_path: Path) -> None:
     command = [sys.executable, str(BENCH / "run.py"), *words, "--data", str(tmp_path / "data"), "-o", str(report)]
     subprocess.run(command, check=True, capture_output=True)
     lines = report.read_text("utf-8").splitlines()
-    assert "## tools-nova, 30 rows, 0 MB" in lines
+    assert "## tools-nova, 15 rows, 0 MB" in lines
     table = {line.split(" | ")[0].removeprefix("| "): line for line in lines if line.startswith("| ")}
     assert {"dsreg, 1 job", "dsreg, 2 jobs", "orjson loop", "orjson script", "orjson script, checked"} <= table.keys()
     assert not any("differs" in line or "fails" in line for line in table.values())
