@@ -297,11 +297,16 @@ def run_rows(
     jobs: int | None = 1,
 ) -> Tally:
     """Convert all rows, or the first `limit`: the fast way where there is one. Raises what `dsreg.runner.run` does."""
-    if fast and limit is None and place.separator and conversion.target.manifest.text:
-        from dsreg.fast import jobs_for, run_fast
+    if fast and limit is None and place.separator:
+        tally = None
+        if conversion.target.manifest.text:
+            from dsreg.fast import run_fast
 
-        jobs = jobs_for(conversion.source.files) if jobs is None else jobs
-        tally = run_fast(conversion, place, keep, early=early, jobs=jobs)
+            tally = run_fast(conversion, place, keep, early=early, jobs=jobs)
+        if tally is None and jobs != 1:
+            from dsreg.jobs import run_rows_in_jobs
+
+            tally = run_rows_in_jobs(conversion, place, keep, jobs)
         if tally is not None:
             return tally
     return run(conversion, place.write, keep, limit=limit)

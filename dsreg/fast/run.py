@@ -10,9 +10,9 @@ from pathlib import Path
 from typing import Any, NamedTuple, Protocol
 
 from dsreg.fast.blocks import Blocks, Rows
-from dsreg.fast.jobs import STRETCH, is_plain, order_of, run_jobs
 from dsreg.fast.plan import Plan, make_plan
 from dsreg.fast.reserved import reserved
+from dsreg.jobs import jobs_for, order_of, run_jobs, share
 from dsreg.notes import Notes
 from dsreg.registered import PEEK_ROWS, peek
 from dsreg.rowcode.constants import Constants
@@ -22,7 +22,6 @@ from dsreg.rows.encode import encode
 from dsreg.rows.sniff import container_of
 from dsreg.rows.source import BLOCK, Source
 from dsreg.rows.stream import RowStream
-from dsreg.rows.writer import RowWriter
 from dsreg.runner import (
     Conversion,
     Mistaken,
@@ -87,7 +86,12 @@ def decide_early(conversion: Conversion) -> Notes | None:
 
 
 def run_fast(
-    conversion: Conversion, output: Output, reject: Callable[[Reject], None], *, early: bool = False, jobs: int = 1
+    conversion: Conversion,
+    output: Output,
+    reject: Callable[[Reject], None],
+    *,
+    early: bool = False,
+    jobs: int | None = 1,
 ) -> Tally | None:
     """Convert all rows of a source, as `dsreg.runner.run` does; None where there is no fast way for it.
 
@@ -107,6 +111,7 @@ def run_fast(
         target.options = before
         return None
     tally = Tally()
+    jobs = jobs_for(conversion.source.files) if jobs is None else jobs
     for path in conversion.source.files:
         run_file(Run(conversion, plan, tally, output, reject, notes), path, jobs)
     if notes is not None:
@@ -122,21 +127,24 @@ def run_file(run: Run, path: Path, jobs: int) -> None:
     """Convert the rows of one file, in several processes if that is wanted and can be."""
     with Source(path) as source:
         container = container_of(source)
-        if container == "jsonl" and jobs > 1 and is_plain(source) and path.stat().st_size > STRETCH:
-            name, early = str(getattr(run.output, "path", "")), run.early is not None
-            writer = run.output if isinstance(run.output, RowWriter) and run.output.place else None
-            columns, place = columns_seen(run.conversion), writer.place if writer else None
-            order = order_of(run.conversion, columns, run.output.separator, name, early=early, place=place)
-            reserve = writer.reserve if writer else None
-            run_jobs(order, path, jobs, run.tally, run.output.write_joined, run.reject, run.early, reserve=reserve)
-        elif container == "jsonl":
-            for rows in run.blocks.of_lines(source):
-                run.block(path, rows)
-        elif container == "json" and source.peek(BLOCK).lstrip(SPACE)[:1] == b"[":
-            for rows in run.blocks.of_array(source):
-                run.block(path, rows)
-        else:
-            run.stream(RowStream(source, container, run.decoder))
+        shares = share(source, container) if jobs > 1 else None
+        if shares is None:
+            run_source(run, source, container)
+            return
+    order = order_of(run.conversion, shares, run.output, columns_seen(run.conversion), early=run.early is not None)
+    run_jobs(order, jobs, run.tally, run.output, run.reject, run.early)
+
+
+def run_source(run: Run, source: Source, container: str) -> None:
+    """Convert the rows of a file, or of a piece of one."""
+    if container == "jsonl":
+        for rows in run.blocks.of_lines(source, source.line):
+            run.block(source.path, rows)
+    elif container == "json" and source.peek(BLOCK).lstrip(SPACE)[:1] == b"[":
+        for rows in run.blocks.of_array(source):
+            run.block(source.path, rows)
+    else:
+        run.stream(RowStream(source, container, run.decoder))
 
 
 @dataclass
