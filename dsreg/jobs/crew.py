@@ -101,13 +101,20 @@ class Crew:
                     pipe.send(STOP)
 
 
+def start_method() -> str:
+    """How processes are started: as somebody said, or as is usual, but never by a fork where pyarrow has threads."""
+    import multiprocessing
+
+    said = multiprocessing.get_start_method(allow_none=True)
+    return said or ("spawn" if "pyarrow" in sys.modules else multiprocessing.get_all_start_methods()[0])
+
+
 @contextmanager
-def crew(order: Order, jobs: int, method: str | None) -> Iterator[Crew]:
+def crew(order: Order, jobs: int) -> Iterator[Crew]:
     """Start the workers of a file, and end them whatever happens."""
     import multiprocessing
 
-    # a process with threads, as pyarrow starts them, had better not be forked
-    context: Any = multiprocessing.get_context(method or ("spawn" if "pyarrow" in sys.modules else None))
+    context: Any = multiprocessing.get_context(start_method())
     forks = context.get_start_method() == "fork"
     made = Crew()
     processes = []
@@ -146,7 +153,6 @@ def run_jobs(
     output: Output,
     reject: Callable[[Reject], None],
     early: Notes | None = None,
-    method: str | None = None,
 ) -> None:
     """Convert the rows of one file in several processes, in order; adds to the tally.
 
@@ -156,7 +162,7 @@ def run_jobs(
     jobs = min(jobs, -(-order.shares.path.stat().st_size // order.shares.length))
     whole = Whole(order, tally, output, reject, early)
     supply = order.shares.feed()
-    with crew(order, jobs, method) as workers:
+    with crew(order, jobs) as workers:
         for number in range(jobs if supply is not None else 0):
             workers.give(number, next(supply or iter(()), b""))
         for number in count():

@@ -9,16 +9,12 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import pytest
 
-from dsreg.errors import DsregError
 from dsreg.export import export
 from dsreg.formats import find_format
-from dsreg.jobs import worker
 from dsreg.runner import Choices, Conversion, make_conversion
 from dsreg.source import make_source
 
@@ -59,8 +55,8 @@ def test_the_output_is_the_same_file(name: str, choices: Choices, tmp_path: Path
     assert len(json.loads(outputs[1])) == 30_000
 
 
-def command(path: Path, *more: str) -> list[str]:
-    words = ["convert", str(path), "--format", "alpaca", "--target", "nova-sft", "-j", "2", "-o", "out.jsonl"]
+def command(path: Path, *more: str, out: str = "out.jsonl") -> list[str]:
+    words = ["convert", str(path), "--format", "alpaca", "--target", "nova-sft", "-j", "2", "-o", out]
     return [*words, *more]
 
 
@@ -79,36 +75,37 @@ def test_a_worker_that_cannot_write_says_so(name: str, choices: tuple[str, ...],
     assert [each.name for each in tmp_path.iterdir()] == [name]
 
 
+DYING = """
+import os, signal, sys
+from dsreg.jobs import worker
+from dsreg.cli.app import main
+
+make, after = worker.stretch_user, int(sys.argv[1])
+
+def dying(order):
+    use, left = make(order), iter(range(after))
+    def once(*args):
+        if next(left, None) is None:
+            os.kill(os.getpid(), signal.SIGKILL)
+        use(*args)
+    return once
+
+worker.stretch_user = dying
+sys.exit(main(sys.argv[2:]))
+"""
+"""Every worker is killed after so many stretches."""
+
+
 @pytest.mark.parametrize("name", NAMES)
 @pytest.mark.parametrize("out", ["out.jsonl", "out.jsonl.gz"])
 @pytest.mark.parametrize("after", [0, 3])
-def test_a_worker_that_is_killed(name: str, out: str, after: int, tmp_path: Path, dying: Callable[[int], None]) -> None:
+def test_a_worker_that_is_killed(name: str, out: str, after: int, tmp_path: Path) -> None:
     path = write_data(tmp_path / name)
-    dying(after)
-    with pytest.raises(DsregError, match="was ended before its work was done"):
-        export(conversion_of(path, "nova-sft"), tmp_path / out, jobs=2)
+    words = [sys.executable, "-c", DYING, str(after), *command(path, out=out)]
+    done = subprocess.run(words, cwd=tmp_path, capture_output=True, text=True)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "was ended before its work was done" in done.stderr
     assert [each.name for each in tmp_path.iterdir()] == [name]
-
-
-@pytest.fixture
-def dying(monkeypatch: pytest.MonkeyPatch) -> Callable[[int], None]:
-    """Lets every worker be killed after so many stretches."""
-    make = worker.stretch_user
-
-    def die(after: int) -> None:
-        def make_dying(order: Any) -> worker.Use:
-            use, left = make(order), iter(range(after))
-
-            def once(*args: Any) -> None:
-                if next(left, None) is None:
-                    os.kill(os.getpid(), signal.SIGKILL)
-                use(*args)
-
-            return once
-
-        monkeypatch.setattr(worker, "stretch_user", make_dying)
-
-    return die
 
 
 @pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
