@@ -298,15 +298,9 @@ def run_rows(
 ) -> Tally:
     """Convert all rows, or the first `limit`: the fast way where there is one. Raises what `dsreg.runner.run` does."""
     if fast and limit is None and place.separator:
-        tally = None
-        if conversion.target.manifest.text:
-            from dsreg.fast import run_fast
+        from dsreg.jobs.quick import run_quick
 
-            tally = run_fast(conversion, place, keep, early=early, jobs=jobs)
-        if tally is None and jobs != 1:
-            from dsreg.jobs import run_rows_in_jobs
-
-            tally = run_rows_in_jobs(conversion, place, keep, jobs)
+        tally = run_quick(conversion, place, keep, early=early, jobs=jobs)
         if tally is not None:
             return tally
     return run(conversion, place.write, keep, limit=limit)

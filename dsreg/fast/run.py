@@ -12,7 +12,10 @@ from typing import Any, NamedTuple, Protocol
 from dsreg.fast.blocks import Blocks, Rows
 from dsreg.fast.plan import Plan, make_plan
 from dsreg.fast.reserved import reserved
-from dsreg.jobs import jobs_for, order_of, run_jobs, share
+from dsreg.jobs.crew import run_jobs
+from dsreg.jobs.order import order_of
+from dsreg.jobs.quick import jobs_for
+from dsreg.jobs.stretches import share
 from dsreg.notes import Notes
 from dsreg.registered import PEEK_ROWS, peek
 from dsreg.rowcode.constants import Constants

@@ -2,71 +2,23 @@
 
 from __future__ import annotations
 
-import os
 import sys
 from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from itertools import count
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from dsreg.errors import DsregError
-from dsreg.jobs.order import Order, Output, Part, order_of
-from dsreg.jobs.portable import Portable
-from dsreg.jobs.stretches import share
+from dsreg.jobs.order import Order, Output, Part
 from dsreg.jobs.worker import STOP, stretch_user, work
 from dsreg.notes import Notes
-from dsreg.rows.decode import Decoder
-from dsreg.rows.sniff import container_of
-from dsreg.rows.source import Source
-from dsreg.rows.stream import RowStream
 from dsreg.rows.writer import RowWriter
-from dsreg.runner import Conversion, Reject, Tally, survey
+from dsreg.runner import Reject, Tally
 
 if TYPE_CHECKING:
     from multiprocessing.connection import Connection
-
-WORTHWHILE = 50 << 20
-"""From this size on, a second process gains more than it costs to start, where rows go the fast way."""
-WORTHWHILE_PORTABLE = 8 << 20
-"""The same where all of them go the portable way."""
-
-
-def cores() -> int:
-    """How many processes can run at once."""
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-
-
-def jobs_for(files: list[Path], worthwhile: int | None = None) -> int:
-    """How many jobs to use where nobody said."""
-    return cores() if sum(path.stat().st_size for path in files) > (worthwhile or WORTHWHILE) else 1
-
-
-def run_rows_in_jobs(
-    conversion: Conversion, output: Output, reject: Callable[[Reject], None], jobs: int | None
-) -> Tally | None:
-    """Convert all rows of a source the portable way in several processes, as `dsreg.runner.run` does in one.
-
-    None where that would gain nothing. Raises what `run` does.
-    """
-    files = conversion.source.files
-    jobs = jobs_for(files, WORTHWHILE_PORTABLE) if jobs is None else jobs
-    if jobs == 1:
-        return None
-    survey(conversion, None)
-    tally = Tally()
-    for path in files:
-        with Source(path) as source:
-            container = container_of(source)
-            shares = share(source, container)
-            if shares is None:
-                stream = RowStream(source, container, Decoder(conversion.steps.source.mapped))
-                Portable(conversion, tally, output, reject).stream(stream)
-        if shares is not None:
-            run_jobs(order_of(conversion, shares, output), jobs, tally, output, reject)
-    return tally
 
 
 @dataclass
