@@ -15,7 +15,7 @@ from dsreg.fast.reserved import reserved
 from dsreg.jobs.crew import run_jobs
 from dsreg.jobs.order import order_of
 from dsreg.jobs.quick import jobs_for
-from dsreg.jobs.stretches import share
+from dsreg.jobs.stretches import Shares, share
 from dsreg.notes import Notes
 from dsreg.registered import PEEK_ROWS, peek
 from dsreg.rowcode.constants import Constants
@@ -130,24 +130,39 @@ def run_file(run: Run, path: Path, jobs: int) -> None:
     """Convert the rows of one file, in several processes if that is wanted and can be."""
     with Source(path) as source:
         container = container_of(source)
-        shares = share(source, container) if jobs > 1 else None
-        if shares is None:
+        shares = share(source, container)
+        if shares is None or (jobs == 1 and container != "jsonl"):
             run_source(run, source, container)
             return
+    if jobs == 1:
+        run_stretches(run, shares)
+        return
     order = order_of(run.conversion, shares, run.output, columns_seen(run.conversion), early=run.early is not None)
     run_jobs(order, jobs, run.tally, run.output, run.reject, run.early)
 
 
-def run_source(run: Run, source: Source, container: str) -> None:
-    """Convert the rows of a file, or of a piece of one."""
+def run_stretches(run: Run, shares: Shares) -> None:
+    """Convert lines stretch by stretch, as several processes do: so the same rows go the fast way, whoever does it."""
+    line = 1
+    for source, _ in shares.stretches(0, 1, shares.feed() or iter(())):
+        source.line = line
+        line = run_source(run, source, "jsonl")
+
+
+def run_source(run: Run, source: Source, container: str) -> int:
+    """Convert the rows of a file, or of a piece of one; gives the number of the line after those of JSON Lines."""
+    line = source.line
+    run.blocks.portable = 0
     if container == "jsonl":
-        for rows in run.blocks.of_lines(source, source.line):
-            run.block(source.path, rows)
+        for rows in run.blocks.of_lines(source, line):
+            run.block(source.path, rows, rest=REST)
+            line += rows.lines
     elif container == "json" and source.peek(BLOCK).lstrip(SPACE)[:1] == b"[":
         for rows in run.blocks.of_array(source):
             run.block(source.path, rows)
     else:
         run.stream(RowStream(source, container, run.decoder))
+    return line
 
 
 @dataclass
@@ -197,8 +212,8 @@ class Run:
             self.output.write_joined(made, self._rows)
             self._made, self._rows = [], 0
 
-    def block(self, path: Path, rows: Rows) -> None:
-        """Convert the rows of one block."""
+    def block(self, path: Path, rows: Rows, rest: int = 0) -> None:
+        """Convert the rows of one block; after one that is mostly odd, `rest` others go the portable way at once."""
         number = self.tally.read
         if self.blocks.portable:
             self.blocks.portable -= 1
@@ -207,7 +222,7 @@ class Run:
         else:
             pieces, left, notes, rows = self._convert(rows)
             if len(left) * 2 > len(rows.typed):
-                self.blocks.portable = REST
+                self.blocks.portable = rest
         count = len(rows.typed)
         row = at = 0
         for odd, before in [*left, (count, len(pieces))]:

@@ -109,6 +109,24 @@ def test_choices_and_containers(choices: Choices, suffix: str, tmp_path: Path) -
     assert outcome(ALPACA, path, "nova-sft", 2, choices=choices, suffix=suffix) == one
 
 
+def test_rows_that_take_turns_in_going_the_portable_way(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The same bytes even where texts may be copied or written anew: an escape can be written in two ways."""
+    monkeypatch.setattr(stretches, "STRETCH", 300_000)
+    called = {"from": "function_call", "value": '{"name": "f", "arguments": {}}'}
+    said = [{"from": "human", "value": "\u4f60\u597d"}, {"from": "gpt", "value": "\u00e9"}]
+    random = Random(3)
+    odd = [random.random() < (0.2, 0.7, 0.9)[i // 900 % 3] for i in range(20_000)]
+    rows = [json.dumps({"conversations": [said[0], called, said[1]] if each else said}) for each in odd]
+    for name, text in (("data.jsonl", "\n".join(rows)), ("data.json", f"[{', '.join(rows)}]")):
+        path = tmp_path / name
+        path.write_text(text)
+        one = outcome(SHAREGPT, path, "openai", 1)
+        assert len({b"\\u4f60" in row for row in one["rows"]}) == (2 if name == "data.jsonl" else 1)
+        for jobs in (2, 3):
+            assert outcome(SHAREGPT, path, "openai", jobs) == one
+        path.unlink()
+
+
 def packed(data: bytes, how: str) -> bytes:
     if how == "zstd":
         import zstandard
