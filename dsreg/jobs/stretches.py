@@ -11,6 +11,7 @@ from typing import BinaryIO, NamedTuple, Protocol
 
 from dsreg.errors import DataFileError
 from dsreg.rows.arrays import SPACE, first_head, next_row
+from dsreg.rows.columnar import columnar_parts, columnar_rest
 from dsreg.rows.lines import whole_lines
 from dsreg.rows.piece import Piece
 from dsreg.rows.source import BLOCK, MAX_ROW, Source
@@ -195,12 +196,38 @@ class Packed:
         yield Piece(self.path, lambda size: next(left, b""), line)
 
 
+@dataclass(frozen=True)
+class Columns:
+    """A Parquet or Arrow file, in parts as `dsreg.rows.columnar` counts them."""
+
+    path: Path
+    container: str
+    length: int
+
+    def stretches(self, first: int, step: int, given: Iterator[bytes]) -> Iterator[Stretch]:
+        """Every `step`-th part from the `first` on."""
+        with Source(self.path) as source:
+            for part in columnar_parts(source, self.container, first, step):
+                yield Stretch(part, 0)
+
+    def feed(self) -> None:
+        """Workers read for themselves."""
+
+    @contextmanager
+    def rest(self, number: int, line: int) -> Iterator[Source]:
+        """All parts from that on."""
+        with Source(self.path) as source:
+            yield columnar_rest(source, self.container, number)
+
+
 def share(source: Source, container: str, length: int | None = None) -> Shares | None:
     """How an open file is shared out, which is left at its start; None for one that a single process has to read."""
     length = length or STRETCH
     plain = not source.packed and source.encoding == "utf-8" and not source.raw_head.startswith(b"\xef\xbb\xbf")
     if source.path.stat().st_size <= length:
         return None
+    if container in ("parquet", "arrow"):
+        return Columns(source.path, container, length)
     if container in ("jsonl", "txt"):
         return Lines(source.path, container, length) if plain else Packed(source.path, container, length)
     text = source.peek(BLOCK).lstrip(SPACE)

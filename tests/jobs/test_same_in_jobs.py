@@ -17,12 +17,15 @@ import pytest
 from dsreg.errors import DataFileError, DsregError
 from dsreg.export import export
 from dsreg.formats import find_format
-from dsreg.jobs import stretches
+from dsreg.jobs import crew, stretches
 from dsreg.notes import Notes
+from dsreg.rows import open_writer
 from dsreg.runner import Choices, make_conversion
 from dsreg.source import make_source
 from tests.fast.test_same import KINDS, Kind, line
 
+PORTABLE = Choices(strip=frozenset({"system"}))
+"""With such a choice, all rows go the portable way."""
 ALPACA, PAIRS, SHAREGPT = KINDS[0], KINDS[1], KINDS[3]
 OPENAI = KINDS[6]
 
@@ -111,11 +114,11 @@ def test_choices_and_containers(choices: Choices, suffix: str, tmp_path: Path) -
 
 def test_rows_that_take_turns_in_going_the_portable_way(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The same bytes even where texts may be copied or written anew: an escape can be written in two ways."""
-    monkeypatch.setattr(stretches, "STRETCH", 300_000)
+    monkeypatch.setattr(stretches, "STRETCH", 200_000)
     called = {"from": "function_call", "value": '{"name": "f", "arguments": {}}'}
     said = [{"from": "human", "value": "\u4f60\u597d"}, {"from": "gpt", "value": "\u00e9"}]
     random = Random(3)
-    odd = [random.random() < (0.2, 0.7, 0.9)[i // 900 % 3] for i in range(20_000)]
+    odd = [random.random() < (0.2, 0.7, 0.9)[i // 900 % 3] for i in range(8000)]
     rows = [json.dumps({"conversations": [said[0], called, said[1]] if each else said}) for each in odd]
     for name, text in (("data.jsonl", "\n".join(rows)), ("data.json", f"[{', '.join(rows)}]")):
         path = tmp_path / name
@@ -136,7 +139,7 @@ def packed(data: bytes, how: str) -> bytes:
 
 
 @pytest.mark.parametrize("how", ["gzip", "zstd", "mark"])
-@pytest.mark.parametrize("choices", [Choices(), Choices(strip=frozenset({"system"}))], ids=["fast", "portable"])
+@pytest.mark.parametrize("choices", [Choices(), PORTABLE], ids=["fast", "portable"])
 def test_lines_that_must_be_unpacked(how: str, choices: Choices, tmp_path: Path) -> None:
     path = tmp_path / "data.jsonl"
     noise = b"".join(b'{"instruction":"%b","output":"b"}\n' % os.urandom(40).hex().encode() for _ in range(1500))
@@ -185,7 +188,7 @@ def arrays() -> dict[str, bytes]:
 
 
 @pytest.mark.parametrize("name", arrays())
-@pytest.mark.parametrize("choices", [Choices(), Choices(strip=frozenset({"system"}))], ids=["fast", "portable"])
+@pytest.mark.parametrize("choices", [Choices(), PORTABLE], ids=["fast", "portable"])
 def test_arrays(name: str, choices: Choices, tmp_path: Path) -> None:
     path = tmp_path / "data.json"
     path.write_bytes(arrays()[name])
@@ -203,6 +206,60 @@ def test_arrays_into_containers(suffix: str, tmp_path: Path) -> None:
     assert len(one["rejects"]) == 18
     assert json.loads(one["rejects"][3])["line"] > 300
     assert outcome(ALPACA, path, "sharegpt", 2, suffix=suffix) == one
+
+
+@pytest.mark.parametrize("group", [700, 100_000])
+@pytest.mark.parametrize(
+    ("container", "choices"),
+    [("parquet", Choices()), ("parquet", PORTABLE), ("file", Choices()), ("stream", Choices())],
+    ids=["parquet", "portable", "file", "stream"],
+)
+def test_columns(container: str, choices: Choices, group: int, tmp_path: Path) -> None:
+    """A group of rows is one part, or several."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    rows = [
+        {
+            "instruction": "" if i % 71 == 70 else f"Why {i}?",
+            "output": os.urandom(9).hex(),
+            "when": float("nan") if i == 999 else 1.5,
+        }
+        for i in range(10_000)
+    ]
+    table, path = pa.Table.from_pylist(rows), tmp_path / ("data.parquet" if container == "parquet" else "data.arrow")
+    if container == "parquet":
+        pq.write_table(table, path, row_group_size=group)
+    else:
+        opened = pa.ipc.new_file if container == "file" else pa.ipc.new_stream
+        with opened(path, table.schema) as writer:
+            writer.write_table(table, max_chunksize=group)
+    one = outcome(ALPACA, path, "nova-sft", 1, choices=choices)
+    assert len(one["rejects"]) == 141
+    assert outcome(ALPACA, path, "nova-sft", 2, choices=choices) == one
+
+
+@pytest.mark.parametrize("how", ["plain", "gzip", "array", "parquet"])
+@pytest.mark.parametrize("choices", [Choices(), PORTABLE], ids=["fast", "portable"])
+def test_workers_do_all_the_work(how: str, choices: Choices, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The process that started them converts nothing itself, where nothing is wrong."""
+    rows = [{**ALPACA.row, "output": os.urandom(9).hex()} for _ in range(1000)]
+    lines = "".join(f"{json.dumps(row)}\n" for row in rows).encode()
+    path = tmp_path / ("data.parquet" if how == "parquet" else "data.json")
+    if how == "parquet":
+        with open_writer(path, "parquet") as writer:
+            for row in rows:
+                writer.write(row)
+    else:
+        path.write_bytes({"plain": lines, "gzip": gzip.compress(lines), "array": json.dumps(rows).encode()}[how])
+
+    def fail(*_: Any) -> None:
+        raise AssertionError("a worker has failed")
+
+    monkeypatch.setattr(crew.Whole, "finish", fail)
+    account = outcome(ALPACA, path, "nova-sft", 2, choices=choices)["account"]
+    assert account == "1,000 read = 1,000 used + 0 set aside + 0 rejected; 1,000 written"
+    assert multiprocessing.active_children() == []
 
 
 def test_several_files(tmp_path: Path) -> None:
@@ -233,7 +290,7 @@ def test_a_line_longer_than_a_stretch(tmp_path: Path) -> None:
     assert outcome(ALPACA, path, "nova-sft", 3) == outcome(ALPACA, path, "nova-sft", 1)
 
 
-@pytest.mark.parametrize("choices", [Choices(), Choices(strip=frozenset({"system"}))], ids=["fast", "portable"])
+@pytest.mark.parametrize("choices", [Choices(), PORTABLE], ids=["fast", "portable"])
 def test_errors_are_those_of_one_process(choices: Choices, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for module in ("jobs.stretches", "rows.lines"):
         monkeypatch.setattr(f"dsreg.{module}.MAX_ROW", 30_000)
