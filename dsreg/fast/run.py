@@ -114,9 +114,8 @@ def run_fast(
         target.options = before
         return None
     tally = Tally()
-    jobs = jobs_for(conversion.source.files) if jobs is None else jobs
     for path in conversion.source.files:
-        run_file(Run(conversion, plan, tally, output, reject, notes), path, jobs)
+        run_file(Run(conversion, plan, tally, output, reject, notes), path, jobs_for(path, jobs))
     if notes is not None:
         again = Constants(target.task, target.columns, options=dict(before))
         conversion.target.writer.decide(notes, again)

@@ -62,8 +62,8 @@ def start_method() -> str:
 
 
 @contextmanager
-def crew(order: Order, jobs: int) -> Iterator[Crew]:
-    """Start the workers of a file, and end them whatever happens."""
+def crew(order: Order, jobs: int, *, fed: bool) -> Iterator[Crew]:
+    """Start the workers of a file, `fed` if they are given what they work on, and end them whatever happens."""
     import multiprocessing
 
     context: Any = multiprocessing.get_context(start_method())
@@ -75,7 +75,7 @@ def crew(order: Order, jobs: int) -> Iterator[Crew]:
             ours, theirs = context.Pipe()
             made.pipes.append(ours)
             taken = None
-            if order.shares.feed() is not None:
+            if fed:
                 taken, given = context.Pipe(duplex=False)
                 made.feeds.append(given)
             others = [*made.pipes, *made.feeds] if forks else []
@@ -114,9 +114,10 @@ def run_jobs(
     jobs = min(jobs, -(-order.shares.path.stat().st_size // order.shares.length))
     whole = Whole(order, tally, output, reject, early)
     supply = order.shares.feed()
-    with crew(order, jobs) as workers:
-        for number in range(jobs if supply is not None else 0):
-            workers.give(number, next(supply or iter(()), b""))
+    with crew(order, jobs, fed=supply is not None) as workers:
+        if supply is not None:
+            for number in range(jobs):
+                workers.give(number, next(supply, b""))
         for number in count():
             following = next(supply, b"") if supply is not None else b""
             part = workers.receive(number)

@@ -27,9 +27,9 @@ def cores() -> int:
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
-def jobs_for(files: list[Path], worthwhile: int = WORTHWHILE) -> int:
-    """How many jobs to use where nobody said."""
-    return cores() if sum(path.stat().st_size for path in files) > worthwhile else 1
+def jobs_for(path: Path, jobs: int | None, worthwhile: int = WORTHWHILE) -> int:
+    """How many jobs work on a file: what was said, or all cores where that is worthwhile."""
+    return jobs or (cores() if path.stat().st_size > worthwhile else 1)
 
 
 def run_quick(
@@ -53,18 +53,18 @@ def run_portable(
 ) -> Tally | None:
     """Convert all rows of a source the portable way in several processes; None where a single one is as quick."""
     files = conversion.source.files
-    jobs = jobs_for(files, WORTHWHILE_PORTABLE) if jobs is None else jobs
-    if jobs == 1:
+    counts = [jobs_for(path, jobs, WORTHWHILE_PORTABLE) for path in files]
+    if max(counts, default=1) == 1:
         return None
     survey(conversion, None)
     tally = Tally()
-    for path in files:
+    for path, count in zip(files, counts, strict=True):
         with Source(path) as source:
             container = container_of(source)
-            shares = share(source, container)
+            shares = share(source, container) if count > 1 else None
             if shares is None:
                 stream = RowStream(source, container, Decoder(conversion.steps.source.mapped))
                 Portable(conversion, tally, output, reject).stream(stream)
         if shares is not None:
-            run_jobs(order_of(conversion, shares, output), jobs, tally, output, reject)
+            run_jobs(order_of(conversion, shares, output), count, tally, output, reject)
     return tally
