@@ -163,6 +163,7 @@ def arrays() -> dict[str, bytes]:
     """JSON arrays, by what is special about them."""
     rows = [{**ALPACA.row, "n": i, "output": "x" * (i * 37 % 900)} for i in range(500)]
     first = [{"n": 0, "turns": [{"n": i, "v": "x" * 50} for i in range(300)], **row} for row in rows[:40]]
+    plain = [{"n": 1, **ALPACA.row, "output": "x" * 300} for _ in range(200)]
     first[20]["output"] = first[39]["output"] = 7
     mixed = [row if i % 9 else dict(reversed(row.items())) for i, row in enumerate(rows)]
     odd = [row if i % 20 else {**row, "output": ["", 3, None, {"a": 1}][i // 20 % 4]} for i, row in enumerate(rows)]
@@ -172,7 +173,7 @@ def arrays() -> dict[str, bytes]:
         "on lines": b"\n\n [\n" + b",\n".join(json.dumps(row).encode() for row in odd) + b"\n]\n\n",
         "indented": json.dumps(odd, indent=2, ensure_ascii=False).encode(),
         "parts that begin like rows": json.dumps([*first, *rows], separators=(",", ":")).encode(),
-        "parts on lines that begin like rows": json.dumps(first, indent=0).encode(),
+        "parts on lines that begin like rows": json.dumps([*plain, *first], indent=0).encode(),
         "rows that begin differently": json.dumps(mixed).encode(),
         "a long row": json.dumps([*rows, {**ALPACA.row, "n": 1, "output": "x" * 90_000}, *rows]).encode(),
         "rows that are no objects": json.dumps([*rows, 7, [], "text", *rows], indent=0).encode(),
