@@ -6,7 +6,7 @@ import os
 from collections.abc import Callable
 from pathlib import Path
 
-from dsreg.jobs.crew import run_jobs
+from dsreg.jobs.crew import run_jobs, start_method
 from dsreg.jobs.order import Output, order_of
 from dsreg.jobs.portable import Portable
 from dsreg.jobs.stretches import share
@@ -19,7 +19,7 @@ from dsreg.runner import Conversion, Reject, Tally, survey
 WORTHWHILE = 50 << 20
 """From this size on, a second process gains more than it costs to start, where rows go the fast way."""
 WORTHWHILE_PORTABLE = 8 << 20
-"""The same where all of them go the portable way."""
+"""The same where all of them go the portable way, and a process costs little to start."""
 
 
 def cores() -> int:
@@ -27,9 +27,13 @@ def cores() -> int:
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
-def jobs_for(path: Path, jobs: int | None, worthwhile: int = WORTHWHILE) -> int:
+def jobs_for(path: Path, jobs: int | None, *, portable: bool = False) -> int:
     """How many jobs work on a file: what was said, or all cores where that is worthwhile."""
-    return jobs or (cores() if path.stat().st_size > worthwhile else 1)
+    if jobs is not None:
+        return jobs
+    size = path.stat().st_size
+    gains = size > WORTHWHILE or (portable and size > WORTHWHILE_PORTABLE and start_method() == "fork")
+    return cores() if gains else 1
 
 
 def run_quick(
@@ -53,7 +57,7 @@ def run_portable(
 ) -> Tally | None:
     """Convert all rows of a source the portable way in several processes; None where a single one is as quick."""
     files = conversion.source.files
-    counts = [jobs_for(path, jobs, WORTHWHILE_PORTABLE) for path in files]
+    counts = [jobs_for(path, jobs, portable=True) for path in files]
     if max(counts, default=1) == 1:
         return None
     survey(conversion, None)

@@ -17,7 +17,7 @@ import pytest
 from dsreg.errors import DataFileError, DsregError
 from dsreg.export import export
 from dsreg.formats import find_format
-from dsreg.jobs import crew, stretches
+from dsreg.jobs import crew, quick, stretches
 from dsreg.notes import Notes
 from dsreg.rows import open_writer
 from dsreg.runner import Choices, make_conversion
@@ -45,7 +45,7 @@ def method(request: pytest.FixtureRequest) -> Iterator[None]:
 
 
 def outcome(
-    kind: Kind, path: Path, target: str, jobs: int, *, choices: Choices | None = None, suffix: str = ".jsonl"
+    kind: Kind, path: Path, target: str, jobs: int | None, *, choices: Choices | None = None, suffix: str = ".jsonl"
 ) -> dict[str, Any]:
     """All that an export in so many processes leaves behind: files, account and advice, or an error."""
     source = make_source("data", find_format(kind.format), [path], kind.columns, ranking=kind.task == "preference")
@@ -263,6 +263,37 @@ def test_workers_do_all_the_work(how: str, choices: Choices, tmp_path: Path, mon
     account = outcome(ALPACA, path, "nova-sft", 2, choices=choices)["account"]
     assert account == "1,000 read = 1,000 used + 0 set aside + 0 rejected; 1,000 written"
     assert multiprocessing.active_children() == []
+
+
+@pytest.mark.parametrize(
+    ("large", "choices", "said", "processes"),
+    [
+        (False, Choices(), None, 0),
+        (True, Choices(), None, 3),
+        (False, PORTABLE, None, 0),
+        (True, PORTABLE, None, 3),
+        (True, Choices(), 1, 0),
+        (True, PORTABLE, 1, 0),
+        (False, Choices(), 2, 2),
+    ],
+)
+def test_all_cores_where_a_file_is_large(
+    large: bool, choices: Choices, said: int | None, processes: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path, started = tmp_path / "data.jsonl", []
+    path.write_bytes(lines_of(ALPACA))
+    monkeypatch.setattr(quick, "cores", lambda: 3)
+    if large:
+        monkeypatch.setattr(quick, "WORTHWHILE", path.stat().st_size - 1)
+    start = crew.crew
+
+    def starting(order: Any, jobs: int, *, fed: bool) -> Any:
+        started.append(jobs)
+        return start(order, jobs, fed=fed)
+
+    monkeypatch.setattr(crew, "crew", starting)
+    outcome(ALPACA, path, "nova-sft", said, choices=choices)
+    assert started == ([processes] if processes else [])
 
 
 def test_several_files(tmp_path: Path) -> None:
