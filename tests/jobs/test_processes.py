@@ -122,7 +122,7 @@ def test_nothing_is_left_of_an_interrupted_run(
         time.sleep(0.005)
     process.send_signal(how)
     _, said = process.communicate(timeout=30)
-    if how is not signal.SIGKILL and process.returncode != 0:  # 0: it was faster than we
+    if how is not signal.SIGKILL and " written" not in said:  # or else it was faster than we
         assert process.returncode == 130
         assert "Traceback" not in said
         assert [each.name for each in tmp_path.iterdir()] == [name]
