@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from itertools import islice
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -95,7 +96,33 @@ def preference(random: Random, texts: Texts) -> dict[str, Any]:
     }
 
 
-KINDS = {"alpaca": alpaca, "sharegpt": sharegpt, "preference": preference}
+def tools(random: Random, texts: Texts) -> dict[str, Any]:
+    """One ShareGPT row in which tools are called, one or two at a time, between questions and answers."""
+    zh = random.random() < 0.45
+    names = random.sample(("get_weather", "search_web", "run_python", "read_file", "send_mail", "get_time"), 3)
+    turns = []
+    for _ in range(random.choice((1, 1, 2))):
+        turns.append({"from": "human", "value": texts.make(zh, random.lognormvariate(4.2, 0.4))})
+        for name in random.sample(names, random.choice((1, 1, 2))):
+            arguments = {"query": texts.make(zh, 40), "limit": random.randint(1, 50), "fresh": random.random() < 0.5}
+            call = {"name": name, "arguments": arguments}
+            found = {"status": "ok", "found": [texts.make(zh, 60) for _ in range(2)], "score": random.randint(0, 99)}
+            turns.append({"from": "function_call", "value": json.dumps(call, ensure_ascii=False)})
+            turns.append({"from": "observation", "value": json.dumps(found, ensure_ascii=False)})
+        turns.append({"from": "gpt", "value": texts.make(zh, random.lognormvariate(5.2, 0.5))})
+    return {"conversations": turns, "system": "", "tools": json.dumps([described(name) for name in names])}
+
+
+def described(name: str) -> dict[str, Any]:
+    """What a dataset says of a tool."""
+    properties = {"query": {"type": "string"}, "limit": {"type": "integer"}, "fresh": {"type": "boolean"}}
+    parameters = {"type": "object", "properties": properties, "required": ["query"]}
+    return {"name": name, "description": f"The tool {name}, as it is.", "parameters": parameters}
+
+
+KINDS = {"alpaca": alpaca, "sharegpt": sharegpt, "preference": preference, "tools": tools}
+DISTINCT = 300_000
+"""How many rows are made; more are the same ones again."""
 
 
 def make(folder: Path, kind: str, rows: int, *, array: bool = False, seed: int = 7) -> Path:
@@ -103,16 +130,25 @@ def make(folder: Path, kind: str, rows: int, *, array: bool = False, seed: int =
     path = folder / f"{kind}-{rows}.{'json' if array else 'jsonl'}"
     if path.exists():
         return path
+    part = path.with_suffix(".part")
+    if rows > DISTINCT and not array:
+        with make(folder, kind, DISTINCT, seed=seed).open("rb") as once, part.open("wb", buffering=1 << 20) as file:
+            while rows:
+                rows -= sum(1 for line in islice(once, rows) if file.write(line))
+                once.seek(0)
+        part.rename(path)
+        return path
     random = Random(f"{seed}-{kind}")
-    texts, part = Texts(random), path.with_suffix(".part")
+    texts = Texts(random)
     with part.open("wb", buffering=1 << 20) as file:
         for i in range(rows):
             row = KINDS[kind](random, texts)
+            escaped = random.random() < 0.1
             if array:
-                text = json.dumps(row, ensure_ascii=False, indent=2).replace("\n", "\n  ")
+                text = json.dumps(row, ensure_ascii=escaped, indent=2).replace("\n", "\n  ")
                 file.write(((",\n  " if i else "[\n  ") + text).encode())
             else:
-                file.write((json.dumps(row).encode() if random.random() < 0.1 else orjson.dumps(row)) + b"\n")
+                file.write((json.dumps(row).encode() if escaped else orjson.dumps(row)) + b"\n")
         if array:
             file.write(b"\n]\n")
     part.rename(path)

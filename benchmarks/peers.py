@@ -6,13 +6,19 @@ texts and roles. All write JSON Lines.
 
 from __future__ import annotations
 
+import importlib.util
 import json
+import shutil
 import subprocess
 import sys
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Collection
+from functools import partial
+from typing import Any, NamedTuple
+
+from columnar import SQL, duckdb, polars
 
 Row = dict[str, Any]
+NOVA = {"schemaVersion": "bedrock-conversation-2024"}
 
 
 def question(row: Row) -> str:
@@ -38,10 +44,30 @@ def dialogue(row: Row) -> tuple[str, list[tuple[str, str]]]:
 def to_nova(row: Row) -> Row:
     """The Nova row of a dialogue."""
     system, turns = dialogue(row)
-    made: Row = {"schemaVersion": "bedrock-conversation-2024"}
+    made: Row = dict(NOVA)
     if system:
         made["system"] = [{"text": system}]
     made["messages"] = [{"role": role, "content": [{"text": text}]} for role, text in turns]
+    return made
+
+
+def to_nova_tools(row: Row) -> Row:
+    """The Nova row of a ShareGPT dialogue in which tools are called."""
+    made: Row = {**NOVA, "toolConfig": {"tools": []}, "messages": []}
+    for tool in json.loads(row["tools"]):
+        schema = {"json": tool["parameters"]}
+        spec = {"name": tool["name"], "description": tool["description"], "inputSchema": schema}
+        made["toolConfig"]["tools"].append({"toolSpec": spec})
+    called = ""
+    for i, turn in enumerate(row["conversations"]):
+        role, text = turn["from"], turn["value"]
+        block: Row = {"text": text}
+        if role == "function_call":
+            call, called = json.loads(text), f"call_{i}_0"
+            block = {"toolUse": {"toolUseId": called, "name": call["name"], "input": call["arguments"]}}
+        elif role == "observation":
+            block = {"toolResult": {"toolUseId": called, "content": [{"text": text}]}}
+        made["messages"].append({"role": "user" if i % 2 == 0 else "assistant", "content": [block]})
     return made
 
 
@@ -62,20 +88,26 @@ JOBS: dict[str, Callable[[Row], Row]] = {
     "sharegpt-nova": to_nova,
     "alpaca-sharegpt": to_sharegpt,
     "preference-hf": to_preference,
+    "tools-nova": to_nova_tools,
 }
+ROLES = ({"human", "observation"}, {"gpt", "function_call"})
 
 
 def check(row: Row) -> None:
     """Raise ValueError for a row that no trainer could use."""
-    texts = [row.get(key) for key in ("output", "chosen", "rejected") if key in row]
-    if "conversations" not in row:
-        texts.append(question(row))
+    texts = [row[key] for key in ("instruction", "output", "chosen", "rejected") if key in row]
+    for turn in row.get("history") or ():
+        texts += turn
     for i, turn in enumerate(row.get("conversations", ())):
-        if turn["from"] != ("human", "gpt")[i % 2]:
+        if turn["from"] not in ROLES[i % 2]:
             raise ValueError("roles")
         texts.append(turn["value"])
-    if not all(isinstance(text, str) and text for text in texts):
-        raise ValueError("texts")
+    for text in texts:
+        if type(text) is not str or not text:
+            raise ValueError("texts")
+    for key in ("input", "system"):
+        if type(row.get(key) or "") is not str:
+            raise ValueError(key)
 
 
 def orjson_loop(job: str, source: str, target: str) -> None:
@@ -124,28 +156,13 @@ def datasets(job: str, source: str, target: str) -> None:
     )
 
 
-SQL = {
-    "preference-hf": """select case when coalesce(input, '') = '' then instruction
-        else instruction || chr(10) || input end as prompt, chosen, rejected from rows""",
-    "sharegpt-nova": """select 'bedrock-conversation-2024' as "schemaVersion",
-        case when coalesce(system, '') <> '' then [{'text': system}] end as system,
-        list_transform(conversations, lambda t: {'role': case when t."from" = 'human' then 'user' else 'assistant' end,
-        'content': [{'text': t.value}]}) as messages from rows""",
-}
-
-
-def duckdb(job: str, source: str, target: str) -> None:
-    """DuckDB on one thread; no history there, so not every job."""
-    import duckdb as engine
-
-    engine.sql("set threads = 1; set preserve_insertion_order = true")
-    engine.sql(f"create view rows as select * from read_json('{source}', format = 'newline_delimited')")
-    engine.sql(f"copy ({SQL[job]}) to '{target}' (format json)")
-
-
 JQ = {
     "preference-hf": '{prompt: (if (.input // "") == "" then .instruction else .instruction + "\\n" + .input end),'
     " chosen, rejected}",
+    "sharegpt-nova": '{schemaVersion: "bedrock-conversation-2024"}'
+    ' + (if (.system // "") == "" then {} else {system: [{text: .system}]} end)'
+    ' + {messages: [.conversations[] | {role: (if .from == "human" then "user" else "assistant" end),'
+    " content: [{text: .value}]}]}",
 }
 
 
@@ -155,16 +172,66 @@ def jq(job: str, source: str, target: str) -> None:
         subprocess.run(["jq", "-c", JQ[job], source], check=True, stdout=out)
 
 
-ENGINES: dict[str, Callable[[str, str, str], None]] = {
-    "orjson_loop": orjson_loop,
-    "script": script,
-    "script_checked": script_checked,
-    "stdlib": stdlib,
-    "datasets": datasets,
-    "duckdb": duckdb,
-    "jq": jq,
+CONVMERGE = {
+    "alpaca-nova": ("alpaca", "messages"),
+    "alpaca-sharegpt": ("alpaca", "sharegpt"),
+    "preference-hf": ("alpaca", "preference"),
+    "sharegpt-nova": ("sharegpt", "messages"),
 }
-ONLY = {"duckdb": SQL.keys(), "jq": JQ.keys()}
+"""What convmerge calls the source of a job, and the target that is nearest to ours."""
+
+
+def convmerge(job: str, source: str, target: str) -> None:
+    """The command convmerge, which checks rows as well."""
+    from convmerge.cli import main
+
+    read, write = CONVMERGE[job]
+    sys.argv = ["convmerge", "convert", "--input", source, "--output", target, "--from", read, "--format", write]
+    sys.exit(main())
+
+
+def from_convmerge(job: str, row: Row) -> Row:
+    """A row of convmerge in the shape of ours."""
+    if job == "alpaca-sharegpt":
+        return {"system": "", "tools": "", **row}
+    if job == "preference-hf":
+        return {key: turns[0]["content"] if len(turns) == 1 else turns for key, turns in row.items()}
+    turns = [(turn["role"], turn["content"]) for turn in row["messages"]]
+    system = [{"text": text} for role, text in turns if role == "system"]
+    said = [{"role": role, "content": [{"text": text}]} for role, text in turns if role != "system"]
+    return {**NOVA, **({"system": system} if system else {}), "messages": said}
+
+
+TEXT_JOBS = ("alpaca-nova", "sharegpt-nova", "preference-hf", "alpaca-sharegpt")
+
+
+class Peer(NamedTuple):
+    """What runs a job; where it can, by what it is installed, and whether one round has to do."""
+
+    run: Callable[[str, str, str], None]
+    jobs: Collection[str] = (*TEXT_JOBS, "tools-nova")
+    needs: str = ""
+    slow: bool = False
+
+
+PEERS: dict[str, Peer] = {
+    "orjson loop": Peer(orjson_loop),
+    "orjson script": Peer(script),
+    "orjson script, checked": Peer(script_checked),
+    "stdlib script": Peer(stdlib, slow=True),
+    "DuckDB, 1 thread": Peer(partial(duckdb, threads=1), SQL.keys(), "duckdb"),
+    "DuckDB, 2 threads": Peer(partial(duckdb, threads=2), SQL.keys(), "duckdb"),
+    "Polars, 2 threads": Peer(polars, SQL.keys(), "polars"),
+    "datasets": Peer(datasets, TEXT_JOBS, "datasets", slow=True),
+    "convmerge": Peer(convmerge, CONVMERGE.keys(), "convmerge", slow=True),
+    "jq": Peer(jq, JQ.keys(), "jq", slow=True),
+}
+
+
+def installed(peer: Peer) -> bool:
+    """Whether a peer can run here."""
+    return not peer.needs or bool(shutil.which(peer.needs) or importlib.util.find_spec(peer.needs))
+
 
 if __name__ == "__main__":
-    ENGINES[sys.argv[1]](*sys.argv[2:5])
+    PEERS[sys.argv[1]].run(*sys.argv[2:5])

@@ -1,39 +1,49 @@
 """Measure dsreg against what people use instead, on the same files in turn, and write benchmarks/RESULTS.md.
 
-`--quick` is one job of 300,000 rows against a bare loop of orjson, printed only.
+`--quick` is one job against a bare loop of orjson, printed only.
 """
 
 from __future__ import annotations
 
 import argparse
-import importlib.util
 import json
 import os
-import shutil
-import statistics
-import subprocess
+import platform
 import sys
 import tempfile
-import time
-from collections.abc import Iterator
-from itertools import zip_longest
+from collections.abc import Callable
+from importlib.metadata import PackageNotFoundError, version
+from itertools import islice
 from pathlib import Path
 from typing import Any, NamedTuple
 
 HERE = Path(__file__).parent
 sys.path.insert(0, str(HERE))
 
-import data  # noqa: E402, I001
+import bars  # noqa: E402, I001
+import data  # noqa: E402
 import peers  # noqa: E402
+from bars import speed  # noqa: E402
+from measure import COMPARED, Result, best, compare, dsreg, in_turn, run, without_start  # noqa: E402
+from startup import startup  # noqa: E402
+
+Results = dict[str, dict[str, Result]]
+Table = tuple[Results, list[str]]
+"""What was measured, by job and engine, and the lines that show it."""
 
 
 class Job(NamedTuple):
-    """One conversion: its data, and what dsreg calls it."""
+    """One conversion: its data, what dsreg calls it, and of how many rows it gets one."""
 
     kind: str
     format: str
     target: str
     options: tuple[str, ...] = ()
+    part: int = 1
+
+    def command(self, source: Path, output: Path, jobs: int) -> list[str]:
+        """The command that runs it with dsreg."""
+        return dsreg(self.format, self.target, source, output, jobs, *self.options)
 
 
 JOBS = {
@@ -41,6 +51,7 @@ JOBS = {
     "sharegpt-nova": Job("sharegpt", "sharegpt", "nova-sft"),
     "preference-hf": Job("preference", "alpaca", "hf-preference"),
     "alpaca-sharegpt": Job("alpaca", "alpaca", "sharegpt", ("container=jsonl",)),
+    "tools-nova": Job("tools", "sharegpt", "nova-sft", part=3),
 }
 ENTRIES: dict[str, dict[str, Any]] = {
     "alpaca-nova": {
@@ -56,112 +67,166 @@ ENTRIES: dict[str, dict[str, Any]] = {
 }  # fmt: skip
 """What LlamaFactory's registry says of the data of a job."""
 
-
-class Result(NamedTuple):
-    """One run of one engine: seconds on the clock, seconds of all cores, and memory of the largest process."""
-
-    wall: float
-    cpu: float
-    memory: int
-
-
-def dsreg(job: Job, source: Path, target: Path, jobs: int) -> list[str]:
-    """The command that runs dsreg."""
-    options = [word for option in job.options for word in ("--option", option)]
-    command = [sys.executable, "-m", "dsreg", "-q", "convert", str(source), "--format", job.format]
-    return [*command, "--target", job.target, *options, "-j", str(jobs), "-o", str(target), "--force"]
+GROWTH_ROUNDS = 2
+SLOW = 6
+"""The part of the rows that slow engines get."""
+HEAD = [
+    "| engine | MB/s | × orjson loop | × its CPU | s | MB of memory | |",
+    "|---|--:|--:|--:|--:|--:|---|",
+]
 
 
-def measure(command: list[str]) -> Result:
-    """Run a command to its end; raises RuntimeError when it fails."""
-    plain = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
-    start = time.perf_counter()
-    with tempfile.TemporaryFile() as said:
-        process = subprocess.Popen(command, stdout=said, stderr=said, env=plain)
-        _, status, usage = os.wait4(process.pid, 0)
-        process.returncode = os.waitstatus_to_exitcode(status)
-        if process.returncode:
-            said.seek(0)
-            raise RuntimeError(f"{' '.join(command)}\n{said.read().decode(errors='replace')[-2000:]}")
-    return Result(time.perf_counter() - start, usage.ru_utime + usage.ru_stime, usage.ru_maxrss >> 10)
-
-
-def engines(name: str, *, quick: bool) -> list[str]:
-    """The engines that can run a job here."""
-    if quick:
-        return ["dsreg -j 1", "dsreg -j 2", "orjson_loop"]
-    found = ["dsreg -j 1", "dsreg -j 2"]
-    for engine in peers.ENGINES:
-        there = importlib.util.find_spec(engine) if engine in ("duckdb", "datasets") else True
-        there = shutil.which("jq") if engine == "jq" else there
-        if there and name in peers.ONLY.get(engine, [name]):
-            found.append(engine)
-    return found
-
-
-def command(engine: str, name: str, source: Path, target: Path) -> list[str]:
-    """The command line of an engine."""
-    if engine.startswith("dsreg"):
-        return dsreg(JOBS[name], source, target, int(engine.split()[-1]))
-    return [sys.executable, str(HERE / "peers.py"), engine, name, str(source), str(target)]
-
-
-def rows(path: Path) -> Iterator[Any]:
-    """The rows of a file without the nulls that some engines fill in."""
-    with path.open("rb") as file:
-        for line in file:
-            yield {key: value for key, value in json.loads(line).items() if value is not None}
-
-
-def compare(ours: Path, theirs: Path) -> str:
-    """Nothing where two outputs are equal, or where they differ."""
-    for number, (a, b) in enumerate(zip_longest(rows(ours), rows(theirs)), 1):
-        if a != b:
-            return f"differs from row {number:,}"
-    return ""
-
-
-def run(name: str, source: Path, folder: Path, rounds: int, *, quick: bool = False) -> list[str]:
-    """Measure all engines in turn, several times, and give the lines of a table."""
-    size = source.stat().st_size / 1e6
-    results: dict[str, list[Result]] = {engine: [] for engine in engines(name, quick=quick)}
+def convert(name: str, source: Path, count: int, folder: Path, rounds: int, *, quick: bool = False) -> Table:
+    """Run all engines in turn, several times, the slow ones once and on fewer rows."""
+    there = {engine: peer for engine, peer in peers.PEERS.items() if name in peer.jobs and peers.installed(peer)}
+    fast = [engine for engine, peer in there.items() if not peer.slow and (not quick or engine == "orjson loop")]
+    slow = [engine for engine, peer in there.items() if peer.slow and not quick]
+    ours, theirs, size = folder / "ours.jsonl", folder / "theirs.jsonl", source.stat().st_size
+    results: dict[str, list[Result]] = {engine: [] for engine in ("dsreg, 1 job", "dsreg, 2 jobs", *fast)}
     notes: dict[str, str] = {}
-    ours = folder / "ours.jsonl"
     for turn in range(rounds):
         for engine, found in results.items():
-            target = ours if engine == "dsreg -j 1" else folder / "theirs.jsonl"
-            try:
-                found.append(measure(command(engine, name, source, target)))
-            except RuntimeError as error:
-                if engine.startswith("dsreg"):
-                    raise
-                notes[engine] = f"fails: {str(error).splitlines()[-1][:80]}"
-                continue
-            if not turn and engine not in ("dsreg -j 1", "orjson_loop"):
-                notes[engine] = compare(ours, target)
-    bare = best(results["orjson_loop"])
-    lines = []
-    for engine, found in results.items():
-        if found:
-            mine, median = best(found), statistics.median(each.wall for each in found)
-            lines.append(
-                f"| {engine} | {size / mine.wall:,.0f} | {bare.wall / mine.wall:.2f} | {bare.cpu / mine.cpu:.2f} |"
-                f" {median:.2f} | {max(each.memory for each in found):,} | {notes.get(engine, '')} |"
-            )
-        else:
-            lines.append(f"| {engine} | | | | | | {notes.get(engine, '')} |")
+            output = ours if engine == "dsreg, 1 job" else theirs
+            if engine.startswith("dsreg"):
+                command = JOBS[name].command(source, output, int(engine.split()[1]))
+            else:
+                command = peer_command(engine, name, source, output)
+            found.append(run(command))
+            if not turn and engine not in ("dsreg, 1 job", "orjson loop"):
+                notes[engine] = compare(ours, output, count, lambda row: row)
+    made = {engine: best(found, size) for engine, found in results.items()}
+    for engine in slow:
+        try:
+            made[engine], notes[engine] = convert_slowly(engine, name, source, count // SLOW, folder)
+        except RuntimeError as error:
+            notes[engine] = f"fails: {str(error).splitlines()[-1][:80]}"
+    return {name: made}, rated(made, notes)
+
+
+def convert_slowly(engine: str, name: str, source: Path, count: int, folder: Path) -> tuple[Result, str]:
+    """Run a slow engine on the first rows of a file, and on a fifth of them; what is equal in both is not counted."""
+    theirs, found = folder / "theirs.jsonl", []
+    for rows in (count // 5, count):
+        part = folder / "part.jsonl"
+        with source.open("rb") as file, part.open("wb") as begin:
+            begin.writelines(islice(file, rows))
+        found.append(run(peer_command(engine, name, part, theirs))._replace(size=part.stat().st_size))
+    to_ours = peers.from_convmerge if engine == "convmerge" else lambda job, row: row
+    differs = compare(folder / "ours.jsonl", theirs, count, lambda row: to_ours(name, row))
+    return without_start(*found), "; ".join(filter(None, (f"on {count:,} rows, without its start", differs)))
+
+
+def peer_command(engine: str, name: str, source: Path, output: Path) -> list[str]:
+    """The command that runs a job with a peer."""
+    return [sys.executable, str(HERE / "peers.py"), engine, name, str(source), str(output)]
+
+
+def rated(made: dict[str, Result], notes: dict[str, str]) -> list[str]:
+    """The lines of a table of engines."""
+    bare, lines = made["orjson loop"], []
+    for engine in made | notes:
+        row = [""] * 5
+        if engine in made:
+            it = made[engine]
+            cpu = it.size / it.cpu / (bare.size / bare.cpu)
+            row = [f"{speed(it) / 1e6:,.0f}", f"{speed(it) / speed(bare):.2f}", f"{cpu:.2f}", f"{it.wall:.2f}"]
+            row.append(f"{it.memory:,}")
+        lines.append(f"| {' | '.join([engine, *row, notes.get(engine, '')])} |")
     return lines
 
 
-def best(found: list[Result]) -> Result:
-    """The least of each: what the machine can do when nobody else uses it."""
-    return Result(min(r.wall for r in found), min(r.cpu for r in found), min(r.memory for r in found))
+def array(asked: argparse.Namespace, folder: Path) -> Table:
+    """The same rows as lines and as an array with indentation."""
+    count = asked.rows
+    made = data.make(asked.data, "alpaca", count), data.make(asked.data, "alpaca", count, array=True)
+    sources = dict(zip(("lines", "array"), made, strict=True))
+    job, output = JOBS["alpaca-nova"], folder / "o.jsonl"
+    found = in_turn({name: job.command(source, output, 1) for name, source in sources.items()}, asked.rounds, 0)
+    lines = ["## JSON array, alpaca to nova-sft, 1 job", "", "| input | krows/s | MB of memory |", "|---|--:|--:|"]
+    lines += [f"| {name} | {count / it.wall / 1e3:,.0f} | {it.memory} |" for name, it in found.items()]
+    return {"array": found}, lines
 
 
-HEAD = [
-    "| engine | MB/s | × bare loop | × its CPU | median s | MB of memory | |",
-    "|---|--:|--:|--:|--:|--:|---|",
-]
+def check(asked: argparse.Namespace, folder: Path) -> Table:
+    """The check of a dataset beside its export, with and without the search for duplicates."""
+    lines = ["## check and export, 1 job", "", "| data | | MB/s | × export | MB of memory |", "|---|---|--:|--:|--:|"]
+    base = [sys.executable, "-m", "dsreg", "-q", "check", "data", "--dataset-dir", str(folder)]
+    results: Results = {}
+    for name, entry in ENTRIES.items():
+        source = data.make(asked.data, JOBS[name].kind, asked.rows)
+        (folder / "dataset_info.json").write_text(json.dumps({"data": {"file_name": str(source), **entry}}))
+        export = JOBS[name].command(source, folder / "o.jsonl", 1)
+        commands = {"export": export, "check": [*base, "--ignore", "DS290"], "check with duplicates": base}
+        size = source.stat().st_size
+        found = results[f"check {name}"] = in_turn(commands, asked.rounds, size)
+        for label, it in found.items():
+            ratio = found["export"].wall / it.wall
+            lines.append(f"| {name} | {label} | {size / 1e6 / it.wall:,.0f} | {ratio:.2f} | {it.memory:,} |")
+    return results, lines
+
+
+def growth(asked: argparse.Namespace, folder: Path) -> Table:
+    """Time and memory for more and more rows."""
+    lines = ["## Growth, alpaca to nova-sft", "", "| rows | jobs | s | krows/s | MB of memory |"]
+    lines.append("|--:|--:|--:|--:|--:|")
+    results: Results = {}
+    for count in map(int, asked.growth.split(",")):
+        source = data.make(asked.data, "alpaca", count)
+        job = JOBS["alpaca-nova"]
+        commands = {name: job.command(source, folder / "o.jsonl", int(name[0])) for name in ("1 job", "2 jobs")}
+        found = in_turn(commands, min(asked.rounds, GROWTH_ROUNDS), source.stat().st_size)
+        results[f"growth, {count:,} rows"] = found
+        for name, it in found.items():
+            speed = f"{it.wall:.2f} | {count / it.wall / 1e3:,.0f}"
+            lines.append(f"| {count:,} | {name[0]} | {speed} | {it.memory} |")
+    return results, lines
+
+
+def start(asked: argparse.Namespace, folder: Path) -> Table:
+    """What starting dsreg costs."""
+    return startup(folder, asked.rounds)
+
+
+def head(rounds: int) -> list[str]:
+    """Where and with what it was measured."""
+    versions, grown = [], min(rounds, GROWTH_ROUNDS)
+    for package in ("orjson", "duckdb", "polars", "datasets", "convmerge"):
+        try:
+            versions.append(f"{package} {version(package)}")
+        except PackageNotFoundError:
+            versions.append(f"{package} is not installed")
+    return [
+        "# Measured",
+        "",
+        f"`make bench` on {os.cpu_count()} cores, {platform.machine()}, Python {platform.python_version()};"
+        f" {', '.join(versions)}.",
+        "Whole processes, from start to end, on the same files in turn; memory is that of the largest process.",
+        f"Ratios are of speeds, above 1 is faster: the best of {rounds} runs, for growth of {grown}. Slow engines run",
+        "once, on fewer rows, as is said beside them; only what they take for more rows is counted, not their start.",
+        "The orjson loop is `dumps(loads(line))`, and converts nothing. The rows of each output are counted, and the",
+        f"first {COMPARED:,} compared with those of dsreg (convmerge's after a change of shape); what differs is said.",
+        "",
+    ]
+
+
+def measured(name: str, asked: argparse.Namespace, folder: Path) -> Table:
+    """What is asked for about a job, or about one of the other things."""
+    if name in OTHERS:
+        return OTHERS[name](asked, folder)
+    job = JOBS[name]
+    count = asked.rows // job.part
+    source = data.make(asked.data, job.kind, count)
+    found, lines = convert(name, source, count, folder, asked.rounds)
+    size = source.stat().st_size / 1e6
+    return found, [f"## {name}, {count:,} rows, {size:,.0f} MB", "", *HEAD, *lines]
+
+
+OTHERS: dict[str, Callable[[argparse.Namespace, Path], Table]] = {
+    "array": array,
+    "check": check,
+    "growth": growth,
+    "startup": start,
+}
 
 
 def main() -> None:
@@ -170,91 +235,25 @@ def main() -> None:
     parser.add_argument("--quick", action="store_true")
     parser.add_argument("--rows", type=int, default=300_000)
     parser.add_argument("--rounds", type=int, default=3)
-    parser.add_argument("--growth", default="10000,100000,1000000", help="row counts for the table of growth")
+    parser.add_argument("--only", default=",".join([*JOBS, *OTHERS]), help="what to measure")
+    parser.add_argument("--growth", default="10000,100000,1000000,5000000", help="row counts for the table of growth")
     parser.add_argument("--data", type=Path, default=Path(tempfile.gettempdir()) / "dsreg-bench")
+    parser.add_argument("-o", "--output", type=Path, default=HERE / "RESULTS.md")
     asked = parser.parse_args()
     asked.data.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=asked.data) as temp:
         folder = Path(temp)
         if asked.quick:
-            source = data.make(asked.data, "alpaca", 300_000)
-            print("\n".join([*HEAD, *run("alpaca-nova", source, folder, asked.rounds, quick=True)]))
+            source = data.make(asked.data, "alpaca", asked.rows)
+            print("\n".join([*HEAD, *convert("alpaca-nova", source, asked.rows, folder, asked.rounds, quick=True)[1]]))
             return
-        text = [
-            "# Measured",
-            "",
-            f"`make bench`: {os.cpu_count()} cores, Python {sys.version.split()[0]}. Whole processes.",
-        ]
-        text += [f"Ratios of the best of {asked.rounds} rounds to a bare orjson loop (`dumps(loads(line))`).", ""]
-        for name, job in JOBS.items():
-            source = data.make(asked.data, job.kind, asked.rows)
-            text += [f"## {name}, {asked.rows:,} rows, {source.stat().st_size / 1e6:,.0f} MB", "", *HEAD]
-            text += [*run(name, source, folder, asked.rounds), ""]
-        text += [
-            *array(asked.data, folder, asked.rows, asked.rounds),
-            "",
-            *check(asked.data, folder, asked.rows, asked.rounds),
-            "",
-            *growth(asked.data, folder, asked.growth),
-            "",
-        ]
-    (HERE / "RESULTS.md").write_text("\n".join(text), "utf-8")
-
-
-def array(made: Path, folder: Path, count: int, rounds: int) -> list[str]:
-    """The same rows as an array with indentation."""
-    lines = ["## JSON array, alpaca to nova-sft", "", "| input | krows/s | MB of memory |", "|---|--:|--:|"]
-    for label, source in (
-        ("lines", data.make(made, "alpaca", count)),
-        ("array", data.make(made, "alpaca", count, array=True)),
-    ):
-        found = best([measure(dsreg(JOBS["alpaca-nova"], source, folder / "o.jsonl", 1)) for _ in range(rounds)])
-        lines.append(f"| {label} | {count / found.wall / 1e3:,.0f} | {found.memory} |")
-    return lines
-
-
-def check(made: Path, folder: Path, count: int, rounds: int) -> list[str]:
-    """The check of a dataset beside its export, with and without the search for copies."""
-    lines = ["## check and export", "", "| data | | MB/s | × export | MB of memory |", "|---|---|--:|--:|--:|"]
-    base = [sys.executable, "-m", "dsreg", "-q", "check", "data", "--dataset-dir", str(folder)]
-    for name, entry in ENTRIES.items():
-        kind = JOBS[name].kind
-        source = data.make(made, kind, count)
-        (folder / "dataset_info.json").write_text(json.dumps({"data": {"file_name": str(source), **entry}}))
-        commands = {
-            "export": dsreg(JOBS[name], source, folder / "o.jsonl", 1),
-            "check": [*base, "--ignore", "DS290"],
-            "check with copies": base,
-        }
-        results: dict[str, list[Result]] = {command: [] for command in commands}
-        for _ in range(rounds):
-            for command, words in commands.items():
-                results[command].append(measure(words))
-        size, export = source.stat().st_size / 1e6, best(results["export"])
-        for command, found in results.items():
-            mine = best(found)
-            lines.append(
-                f"| {kind} | {command} | {size / mine.cpu:,.0f} | {export.cpu / mine.cpu:.2f} | {mine.memory:,} |"
-            )
-    return lines
-
-
-def growth(made: Path, folder: Path, counts: str) -> list[str]:
-    """Time and memory for more and more rows."""
-    lines = [
-        "## Growth, alpaca to nova-sft",
-        "",
-        "| rows | jobs | s | krows/s | MB of memory |",
-        "|--:|--:|--:|--:|--:|",
-    ]
-    for count in map(int, counts.split(",")):
-        source = data.make(made, "alpaca", count)
-        for jobs in (1, 2):
-            found = measure(dsreg(JOBS["alpaca-nova"], source, folder / "o.jsonl", jobs))
-            lines.append(
-                f"| {count:,} | {jobs} | {found.wall:.2f} | {count / found.wall / 1e3:,.0f} | {found.memory} |"
-            )
-    return lines
+        results: Results = {}
+        text: list[str] = []
+        for name in asked.only.split(","):
+            found, lines = measured(name, asked, folder)
+            results |= found
+            text += [*lines, ""]
+    asked.output.write_text("\n".join([*head(asked.rounds), *bars.table(results), "", *text]), "utf-8")
 
 
 if __name__ == "__main__":

@@ -22,6 +22,8 @@ SHOWN_REJECTS = 20
 """How many rejects a report carries; all of them are counted, and written with `skip_invalid`."""
 _REJECT = b'{"source":'
 """What a file of rejects begins with."""
+SMALL = 1 << 19
+"""Up to this many bytes, rows are converted one by one sooner than the loop of the fast way is made."""
 SUFFIXES = {"json": ".json", "jsonl": ".jsonl", "parquet": ".parquet"}
 UNWRITTEN = (".csv", ".tsv", ".txt", ".arrow", ".xlsx")
 """Suffixes of files that are read, but not written: JSON under such a name would be taken for something else."""
@@ -176,9 +178,7 @@ def check_rejects(output: Path, sources: list[Path]) -> None:
         raise OutputError("the rejects go here, and it is a symbolic link", where=str(path), hint=f"rm {path}")
     check_output(path, sources, ours=True)
     if path.is_file() and beginning(path) not in (b"", _REJECT):
-        raise OutputError(
-            "the rejects go here, and it is another file", where=str(path), hint="move it to another place"
-        )
+        raise OutputError("the rejects go here, and it is another file", where=str(path), hint="move it away")
 
 
 def beginning(path: Path) -> bytes:
@@ -196,7 +196,7 @@ def export(
     ours: bool = False,
     ready: Callable[[Path], None] | None = None,
     limit: int | None = None,
-    fast: bool = True,
+    fast: bool | None = None,
     early: bool = True,
     jobs: int | None = 1,
 ) -> Report:
@@ -206,8 +206,8 @@ def export(
     Raises TooManyRejects when rows were rejected and `skip_invalid` is false, EmptyExport when no row is left,
     OutputError for a place that cannot be written, DataFileError for a source that cannot be read, UsageError when the
     file as a whole is refused.
-    `jobs` processes work on it, None for as many as are worthwhile. Without `fast`, every row goes the portable way;
-    without `early`, nothing is decided by the first rows; what is written and reported is the same.
+    `jobs` processes work on it, None for as many as are worthwhile. `fast` False sends all rows the portable way, None
+    does with few; without `early`, nothing is decided by the first rows; what is written and reported is the same.
     """
     source = conversion.source
     if output is not None:
@@ -274,7 +274,7 @@ def run_or_refuse(
     keep: Callable[[Reject], None],
     limit: int | None,
     *,
-    fast: bool,
+    fast: bool | None,
     early: bool = False,
     jobs: int | None = 1,
 ) -> Tally:
@@ -292,12 +292,13 @@ def run_rows(
     keep: Callable[[Reject], None],
     limit: int | None = None,
     *,
-    fast: bool = True,
+    fast: bool | None = None,
     early: bool = False,
     jobs: int | None = 1,
 ) -> Tally:
     """Convert all rows, or the first `limit`: the fast way where there is one. Raises what `dsreg.runner.run` does."""
-    if fast and limit is None and place.separator:
+    large = sum(path.stat().st_size for path in conversion.source.files if path.exists()) > SMALL
+    if (large if fast is None else fast) and limit is None and place.separator:
         from dsreg.jobs.quick import run_quick
 
         tally = run_quick(conversion, place, keep, early=early, jobs=jobs)

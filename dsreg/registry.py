@@ -123,19 +123,22 @@ def unknown_options(
     """
     if not tables:
         return []
-    known: dict[str, tuple[str, ...]] = {"llamafactory": COPY_KEYS} if copies else {}
     try:
         formats = all_formats(project.root)
     except RegistryError:
         return []  # whoever needs the format that is broken says so
-    known |= {id: (*TARGET_KEYS, *format.manifest.options) for id, format in formats.items()}
     notices = []
     for id, table in tables.items():
-        if id not in known:
-            notices.append(unknown_key(("target", id), id, known, where, text))
+        if id == "llamafactory" and copies:
+            known: tuple[str, ...] = COPY_KEYS
+        elif id in formats:
+            known = (*TARGET_KEYS, *formats[id].manifest.options)
+        else:
+            ids = ["llamafactory", *formats] if copies else formats
+            notices.append(unknown_key(("target", id), id, ids, where, text))
             continue
-        unknown = [key for key in table if key not in known[id]]
-        notices += [unknown_key(("target", id, key), key, known[id], where, text) for key in unknown]
+        unknown = [key for key in table if key not in known]
+        notices += [unknown_key(("target", id, key), key, known, where, text) for key in unknown]
     return notices
 
 

@@ -7,57 +7,47 @@ import signal
 import sys
 import threading
 from collections.abc import Sequence
+from importlib import import_module
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
 from dsreg import __version__
-from dsreg.cli import (
-    add,
-    check,
-    convert,
-    export,
-    init,
-    output,
-    preview,
-    remove,
-    rename,
-    render,
-    show,
-    sync,
-)
-from dsreg.cli import list as list_
-from dsreg.cli import set as set_
-from dsreg.cli.formats import formats
+from dsreg.cli import output
 from dsreg.cli.here import choose_folder
 from dsreg.errors import DsregError
 
-app = typer.Typer(
-    name="dsreg",
-    help="Keep a repository of fine-tuning datasets in order: register, check, export.",
-    no_args_is_help=True,
-    add_completion=False,
-    rich_markup_mode=None,
-    pretty_exceptions_enable=False,
-)
-for command in (
-    init.init,
-    add.add,
-    list_.list,
-    show.show,
-    set_.set,
-    rename.rename,
-    remove.remove,
-    check.check,
-    sync.sync,
-    export.export,
-    convert.convert,
-    render.render,
-    preview.preview,
-):
-    app.command()(command)
-app.add_typer(formats, name="formats")
+COMMANDS = tuple("init add list show set rename remove check sync export convert render preview formats".split())
+"""Each has the module of its name in this package, and a function or a group of its name in that."""
+
+
+def make_app(names: Sequence[str] = COMMANDS) -> typer.Typer:
+    """The command line with these commands; importing and setting up all of them takes longer than running one."""
+    app = typer.Typer(
+        name="dsreg",
+        help="Keep a repository of fine-tuning datasets in order: register, check, export.",
+        no_args_is_help=True,
+        add_completion=False,
+        rich_markup_mode=None,
+        pretty_exceptions_enable=False,
+    )
+    app.callback()(root)
+    for name in names:
+        command = getattr(import_module(f"dsreg.cli.{name}"), name)
+        if isinstance(command, typer.Typer):
+            app.add_typer(command, name=name)
+        else:
+            app.command()(command)
+    return app
+
+
+def named_in(arguments: Sequence[str]) -> Sequence[str]:
+    """The command that these arguments name, behind options that go before it; all where they begin otherwise."""
+    rest = list(arguments)
+    while rest and rest[0] in ("-C", "-q", "--quiet"):
+        del rest[: 2 if rest[0] == "-C" else 1]
+    return rest[:1] if rest and rest[0] in COMMANDS else COMMANDS
 
 
 def _version(wanted: bool) -> None:
@@ -66,7 +56,6 @@ def _version(wanted: bool) -> None:
         raise typer.Exit
 
 
-@app.callback()
 def root(
     folder: Annotated[
         str | None, typer.Option("-C", metavar="DIR", help="Work in the project at DIR; DSREG_ROOT does the same.")
@@ -89,9 +78,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     arguments = sys.argv[1:] if arguments is None else list(arguments)
     _open_closed()
     _use_utf8()
+    os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "1")  # looking for some reads what is installed
     try:
         _end_like_interrupted()
-        code = app(arguments, prog_name="dsreg", standalone_mode=False)
+        code = make_app(named_in(arguments))(arguments, prog_name="dsreg", standalone_mode=False)
         sys.stdout.flush()
         if code == 130:  # typer makes an exit code of it
             output.error("interrupted")

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
+from functools import cached_property
 from itertools import accumulate
-from operator import itemgetter
-from typing import Any
+from operator import add, sub
+from typing import Any, Protocol
 
 import msgspec
 import orjson
@@ -21,26 +22,202 @@ from dsreg.rows.source import Source
 from dsreg.rows.values import row_value
 
 ROW_END = re.compile(rb"[ \t\r\n]*\}[ \t\r\n]*,[ \t\r\n]*\Z")
-_FIRST = itemgetter(0)
+SIZE = 1 << 17
+"""How many bytes of a file are converted at once."""
 
 
-@dataclass
-class Rows:
-    """The rows of one block.
-
-    `typed` are the decoded rows, None where one is not of the plan's type; `lengths` how many bytes each takes at
-    most; `raw(i)` gives its bytes, `value(i)` what the portable reader is to see, `line(i)` where it begins.
-    """
+class Rows(Protocol):
+    """The rows of one block; `typed` are the decoded ones, None where one is not of the plan's type."""
 
     text: bytes
     typed: list[Any]
-    lengths: list[int]
-    raw: Callable[[int], bytes]
-    value: Callable[[int], Any]
-    line: Callable[[int], int]
-    starts: Callable[[], list[int]]
-    exactly: Callable[[], Rows]
-    lines: int = 0
+
+    def spare(self, sizes: list[int]) -> list[int] | None:
+        """How many bytes each row takes more than these at most; None where `typed` may be other rows than those."""
+
+    def raw(self, i: int) -> bytes:
+        """The bytes of a row."""
+
+    def value(self, i: int) -> Any:
+        """What the portable reader is to see."""
+
+    def line(self, i: int) -> int:
+        """The number of the line in which a row begins."""
+
+    def exactly(self) -> Rows:
+        """The rows decoded one by one."""
+
+
+class Lines:
+    """Rows of JSON Lines, one on each line of a block, as `spare` has to show first."""
+
+    def __init__(self, blocks: Blocks, text: bytes, line: int, typed: list[Any]) -> None:
+        self.text = text if text.endswith(b"\n") else text + b"\n"
+        self.typed = typed
+        self._blocks = blocks
+        self._line = line
+
+        self.lines = len(typed)
+        self._sizes: Iterable[int] = []
+
+    def spare(self, sizes: list[int]) -> list[int] | None:
+        """How much longer than these the lines are, if every one is a row.
+
+        A line is one row: it begins with `{`, the one before ends with `}`, and there are as many lines as rows. No
+        line end within a row stands between those two.
+        """
+        text, start = self.text, 0
+        spare = [0] * len(sizes)
+        try:
+            for i, size in enumerate(sizes):
+                end = start + size
+                if text[end - 1 : end + 2] != b"}\n{" or not size:  # not compact, or the last one
+                    end = text.index(b"\n", start)
+                    spare[i] = end - start - size
+                    line = text[start:end].strip()
+                    if text[start] != 123 or line[-1] != 125 or text[end + 1 : end + 2] not in (b"", b"{"):
+                        return None
+                start = end + 1
+        except (IndexError, ValueError):
+            return None
+        self._sizes = map(add, sizes, spare)
+        return spare if start == len(text) else None
+
+    @cached_property
+    def _starts(self) -> list[int]:
+        return list(accumulate(self._sizes, lambda start, size: start + size + 1, initial=0))
+
+    def raw(self, i: int) -> bytes:
+        """The bytes of a row."""
+        return self.text[self._starts[i] : self._starts[i + 1] - 1]
+
+    def value(self, i: int) -> Any:
+        """What the portable reader is to see."""
+        return self._blocks.decoder.row_or_bad(self.raw(i))
+
+    def line(self, i: int) -> int:
+        """The number of a row's line."""
+        return self._line + i
+
+    def exactly(self) -> Rows:
+        """The rows decoded one by one."""
+        return self._blocks.one_by_one(self.text, self._line)
+
+
+class SingleLines:
+    """Rows of JSON Lines that were decoded one by one: blank lines are none. `numbers` are those of their lines."""
+
+    def __init__(
+        self, blocks: Blocks, rows: list[bytes], numbers: list[int], typed: list[Any], values: list[Any] | None
+    ) -> None:
+        self.text = b"\n".join(rows)
+        self.typed = typed
+        self._blocks = blocks
+        self._rows = rows
+        self._numbers = numbers
+        self._values = values
+        self.lines = 0
+
+    def spare(self, sizes: list[int]) -> list[int] | None:
+        """How much longer than these the lines are."""
+        return list(map(sub, map(len, self._rows), sizes))
+
+    def raw(self, i: int) -> bytes:
+        """The bytes of a row."""
+        return self._rows[i]
+
+    def value(self, i: int) -> Any:
+        """What the portable reader is to see."""
+        return self._values[i] if self._values is not None else self._blocks.decoder.row_or_bad(self._rows[i])
+
+    def line(self, i: int) -> int:
+        """The number of a row's line."""
+        return self._numbers[i]
+
+    def exactly(self) -> Rows:
+        """These."""
+        return self
+
+
+class Items:
+    """Rows of a JSON array: those of one of its blocks.
+
+    `head` are the bytes with which the rows begin, None where they are to be found by their brackets; `values` what
+    the portable reader is to see, where that is known.
+    """
+
+    def __init__(
+        self,
+        blocks: Blocks,
+        source: Source,
+        block: Block,
+        typed: list[Any],
+        head: bytes | None,
+        values: list[Any] | None = None,
+    ) -> None:
+        self.text = block.text
+        self.typed = typed
+        self._blocks = blocks
+        self._source = source
+        self._block = block
+        self._head = head
+        self._values = values
+
+    @cached_property
+    def _places(self) -> list[tuple[int, int]]:
+        """Where each row begins and ends."""
+        return spans(self.text)
+
+    def spare(self, sizes: list[int]) -> list[int] | None:
+        """How much longer than these the rows are at most; None if they are not those that were decoded."""
+        places = self._between_alike(sizes) if self._head else None
+        if places is not None:
+            self._places = places
+        if len(self._places) != len(sizes):
+            return None
+        spare = [end - start - size for (start, end), size in zip(self._places, sizes, strict=True)]
+        indent = (self._head or b"")[1:].partition(b'"')[0]
+        if indent.startswith(b"\n"):  # line breaks with the indentation of the columns are nothing but space
+            for i, (start, end) in enumerate(self._places):
+                spare[i] -= len(indent) * self.text.count(indent, start, end)
+        return spare
+
+    def _between_alike(self, sizes: list[int]) -> list[tuple[int, int]] | None:
+        """Where the rows are if between each two of them stands what stands between the first two."""
+        text, head, places = self.text, self._head or b"", []
+        start = len(text) - len(text.lstrip(SPACE))
+        second = text.find(head, start + 1)
+        found = ROW_END.search(text, max(0, second - 64), second) if second > 0 else None
+        between = found[0] + head if found else b""
+        close, gap = between.find(b"}") + 1, len(between) - len(head)
+        for size in sizes[:-1]:
+            at = start + size - close
+            if not size or text[at : at + len(between)] != between:
+                at = text.find(between, start) if between else -1
+                if at < 0:
+                    return None
+            places.append((start, at + close))
+            start = at + gap
+        return [*places, (start, len(text.rstrip(SPACE)))]
+
+    def raw(self, i: int) -> bytes:
+        """The bytes of a row."""
+        start, end = self._places[i]
+        return self.text[start:end]
+
+    def value(self, i: int) -> Any:
+        """What the portable reader is to see."""
+        if self._values is not None:
+            return self._values[i]
+        return row_value(self._source, self._blocks.decoder, self._block, *self._places[i])
+
+    def line(self, i: int) -> int:
+        """The number of the line in which a row begins."""
+        return self._block.line + self.text.count(b"\n", 0, self._places[i][0])
+
+    def exactly(self) -> Rows:
+        """The rows found by their brackets, and decoded one by one."""
+        return self._blocks.items_one_by_one(self._source, self._block)
 
 
 class Blocks:
@@ -56,73 +233,41 @@ class Blocks:
 
     def of_lines(self, source: Source, line: int = 1) -> Iterator[Rows]:
         """The rows of JSON Lines."""
-        for block in whole_lines(source):
+        for block in whole_lines(source, SIZE):
             rows = self.lines(block, line, source.name)
             yield rows
             line += rows.lines
 
-    def lines(self, block: bytes, line: int, name: str) -> Rows:
+    def lines(self, block: bytes, line: int, name: str) -> Lines | SingleLines:
         """The rows of a block of whole lines."""
-        lines = split(block)
-        typed: list[Any] | None = None
         if not self.portable:
-            typed = self._typed(block, lines)
-        if typed is None:
-            if line == 1:
-                refuse_other_encoding(block, lines, name)
-            return self.one_by_one(block, lines, line)
-        return Rows(
-            block,
-            typed,
-            list(map(len, lines)),
-            lines.__getitem__,
-            lambda i: self.decoder.row_or_bad(lines[i]),
-            lambda i: line + i,
-            lambda: [0, *accumulate(len(raw) + 1 for raw in lines)],
-            lambda: self.one_by_one(block, lines, line),
-            len(lines),
-        )
+            with suppress(msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+                check_utf8(block)
+                return Lines(self, block, line, self._lines(block))
+        if line == 1:
+            refuse_other_encoding(block, split(block), name)
+        return self.one_by_one(block, line)
 
     def is_row(self, raw: bytes) -> bool:
         """Whether these bytes are one row of the plan's type."""
         return self._try(raw) is not None
 
-    def _typed(self, block: bytes, lines: list[bytes]) -> list[Any] | None:
-        """All rows in one call, if every line is one."""
-        try:
-            check_utf8(block)
-            rows = self._lines(block)
-            if len(rows) == len(lines) and set(map(_FIRST, lines)) == {123}:
-                return rows
-        except (msgspec.DecodeError, UnicodeDecodeError, IndexError, RecursionError):
-            pass
-        return None
-
-    def one_by_one(self, block: bytes, lines: list[bytes], line: int) -> Rows:
+    def one_by_one(self, block: bytes, line: int) -> SingleLines:
         """The rows of lines of which some are blank, broken, or not of the plan's type."""
-        count = len(lines)
-        kept = [(i, raw) for i, raw in enumerate(lines) if raw.strip()]
-        numbers, lines = [line + i for i, _ in kept], [raw for _, raw in kept]
+        lines = split(block)
         values: list[Any] | None = None
         if self.portable:
             values = at_once(block)
             values = values if values is not None and self.decoder.is_exact(block, values) else None
-        typed = [None if self.portable else self._try(raw) for raw in lines]
-        value = values.__getitem__ if values is not None else lambda i: self.decoder.row_or_bad(lines[i])
-        joined = b"\n".join(lines)
-        return Rows(
-            joined,
-            typed,
-            list(map(len, lines)),
-            lines.__getitem__,
-            value,
-            numbers.__getitem__,
-            lambda: [0, *accumulate(len(raw) + 1 for raw in lines)],
-            lambda: self.one_by_one(block, lines, line),
-            count,
-        )
+        kept = [i for i, raw in enumerate(lines) if raw.strip()]
+        rows = [lines[i] for i in kept]
+        made = SingleLines(self, rows, [line + i for i in kept], [self._try(raw) for raw in rows], values)
+        made.lines = len(lines)
+        return made
 
     def _try(self, raw: bytes) -> Any:
+        if self.portable:
+            return None
         try:
             raw.decode()
             return self._one(raw)
@@ -133,11 +278,12 @@ class Blocks:
         """The rows of a JSON array."""
         any_row = False
         head: bytes | None = None
-        for block in cut_array(source, decode=self._array):
+        for block in cut_array(source, SIZE, decode=self._array):
             if not block.text.strip(SPACE) and not any_row:
                 continue  # an array without rows
             head = head or first_head(block.text)
-            yield self._array_rows(source, block, head)
+            plain = block.value is not None and not self.portable and isinstance(block.value[0], self._type)
+            yield Items(self, source, block, block.value, head) if plain else self.items_one_by_one(source, block)
             any_row = True
 
     def _array(self, text: bytes) -> Any:
@@ -152,69 +298,10 @@ class Blocks:
                 raise ValueError(str(error)) from None
         return orjson.loads(text)
 
-    def _array_rows(self, source: Source, block: Block, head: bytes | None) -> Rows:
-        """The rows of one block of an array, with their lengths if all of them begin alike."""
-        found: list[list[tuple[int, int]]] = []
-
-        def places() -> list[tuple[int, int]]:
-            if not found:
-                found.append(spans(block.text))
-            return found[0]
-
-        typed = block.value
-        plain = typed is not None and not self.portable and isinstance(typed[0], self._type)
-        lengths = piece_lengths(block.text, head, len(typed)) if plain and head else None
-        if not plain or lengths is None:
-            rows = places()
-            lengths = [end - start for start, end in rows]
-            exact = typed is not None and not plain and self.decoder.is_exact(block.text, typed)
-            values = typed if exact else None
-            if not plain or len(rows) != len(typed):
-                typed = [self._try_span(block.text[start:end]) for start, end in rows]
-        else:
-            values = None
-
-        pieces: list[bytes] = []
-
-        def raw(i: int) -> bytes:
-            if lengths is not None and head and not found:
-                if not pieces:
-                    pieces.extend(block.text.split(head)[1:])
-                whole = head + pieces[i].rstrip(SPACE + b",")
-                if self.is_row(whole):
-                    return whole
-            start, end = places()[i]
-            return block.text[start:end]
-
-        def value(i: int) -> Any:
-            return values[i] if values is not None else row_value(source, self.decoder, block, *places()[i])
-
-        return Rows(
-            block.text,
-            typed,
-            lengths,
-            raw,
-            value,
-            lambda i: block.line + block.text.count(b"\n", 0, places()[i][0]),
-            lambda: [start for start, _ in places()] + [len(block.text)],
-            lambda: self._array_rows(source, block, None),
-        )
-
-    def _try_span(self, raw: bytes) -> Any:
-        return None if self.portable else self._try(raw)
-
-
-def piece_lengths(text: bytes, head: bytes, count: int) -> list[int] | None:
-    """How long the rows of an array are at most, if what stands between them is the same everywhere.
-
-    Line breaks with the indentation of a row's columns are not counted.
-    """
-    indent = head[1 : head.index(b'"')]
-    if indent.startswith(b"\n"):
-        text, head = text.replace(indent, b""), head.replace(indent, b"")
-    second = text.find(head, 1)
-    between = ROW_END.search(text, max(0, second - 64), second) if second > 0 else None
-    if between is None:
-        return [len(text)] if count == 1 else None
-    pieces = text.split(between[0] + head)
-    return [len(piece) + len(head) + 1 for piece in pieces] if len(pieces) == count else None
+    def items_one_by_one(self, source: Source, block: Block) -> Items:
+        """The rows of a block of an array, found by their brackets and decoded one by one."""
+        value = block.value
+        other = value is not None and not isinstance(value[0], self._type)
+        values = value if other and self.decoder.is_exact(block.text, value) else None
+        typed = [self._try(block.text[start:end]) for start, end in spans(block.text)]
+        return Items(self, source, block, typed, None, values)

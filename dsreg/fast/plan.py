@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 import re
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
@@ -14,31 +13,44 @@ import orjson
 from dsreg.codegen.literals import Code
 from dsreg.codegen.templating import render_template
 from dsreg.fast.layout import Layout, Tags, find_layout
+from dsreg.fast.reserved import reserved_search
+from dsreg.fast.search import Search, is_text, text_searches
+from dsreg.fast.shapes import Frames, Pairs, Shapes
 from dsreg.runner import Conversion
 
 MAX_EXTRAS = 64
+JSON = {"NO_TEXT": b'""', "NULL": b"null", "TRUE": b"true", "FALSE": b"false"}
+_PAIRS = list[tuple[msgspec.Raw, msgspec.Raw]] | None
 ABSENT, MISSING = msgspec.Raw(b""), msgspec.Raw(b"-")
-# White space as JSON text can hold it, escaped or not; the closing quote belongs to what a text must not begin with.
-_SPACE = (
-    rb"(?: |\\[nrtf]|\\u(?:00[0128aA][0-9a-fA-F]|1680|20[025][0-9a-fA-F]|3000)"
-    rb"|\xc2[\x85\xa0]|\xe1\x9a\x80|\xe2(?:\x80[\x80-\xaf]|\x81\x9f)|\xe3\x80\x80)"
-)
-_BLANK = re.compile(rb'"%b*+"' % _SPACE)
-_RARE = b'" \\\xc2\xe1\xe2\xe3'  # what follows the quote of a text without anything in it
+
+
+class Made(NamedTuple):
+    """What the rows of a block became: the bytes of each, behind a separator; none for one that is not text only.
+
+    `costs` are the bytes that each takes more in the data, as compact JSON. `noted` and `lost` are the
+    places of rows about which there is something to note, and of those that had a column which is lost.
+    """
+
+    rows: list[bytes]
+    costs: list[int]
+    noted: dict[str, list[int]]
+    lost: dict[str, list[int]]
 
 
 @dataclass
 class Plan:
-    """What the loop over blocks needs: how to decode, how to convert, and what must not be in a block.
+    """What the loop over blocks needs: how to decode, how to convert, and what must not be in what was made.
 
-    `convert` gives the pieces of the rows that are text only, and (row, number of pieces before it) for each other row.
+    `convert` takes the decoded rows and the separator. `limit` is how many bytes a column takes at least.
+    `fields` are the fields of the row type, with their defaults, by the keys of the data.
     """
 
     layout: Layout
     row_type: type
-    convert: Callable[..., tuple[list[bytes], list[tuple[int, int]]]]
-    reserved: bool
-    row_note: str
+    fields: dict[str, tuple[str, Any]]
+    convert: Callable[[list[Any], bytes], tuple[list[bytes], list[int], dict[str, Any], dict[str, Any]]]
+    searches: list[Search]
+    limit: int
     code: str
 
 
@@ -54,7 +66,7 @@ class _Column(NamedTuple):
     key: str
     type: Any = msgspec.Raw
     default: Any = ABSENT
-    allowed: Code = Code("NULL")
+    allowed: Code = Code("NULL_ONLY")
     extra: bool = False
     avoid: bool = False
     label: str = ""
@@ -100,8 +112,10 @@ def make_plan(conversion: Conversion, extras: Iterable[str]) -> Plan | None:
         **_extras(build, extras),
         **_shape(build),
     }
+    values.update(_marks(build, values))
     values["parts"] = _parts(build, values)
-    _constants(build, values, turn_type)
+    _constants(build, values)
+    values.update(_costs(build, values))
     try:
         row_type = msgspec.defstruct(
             "Row",
@@ -114,13 +128,14 @@ def make_plan(conversion: Conversion, extras: Iterable[str]) -> Plan | None:
         return None
     code = render_template("fast.py.j2", values)
     exec(compile(code, "<fast.py.j2>", "exec"), build.names)
-    write = layout.write
+    searches = text_searches(*_keys_of_texts(layout, values), blank=values["not_blank"])
     return Plan(
         layout,
         row_type,
+        {column.key: (str(column.name), column.default) for column in build.columns},
         build.names["convert"],
-        bool(write.get("reserved")),
-        layout.row_note,
+        [*searches, *([reserved_search()] if layout.write.get("reserved") else [])],
+        min(map(size, [*(column.key for column in build.columns), *conversion.steps.source.extras])) + 3,
         code,
     )
 
@@ -153,7 +168,7 @@ def _texts(build: _Build, turn_type: Any) -> dict[str, Any]:
         values["user"] = build.column(layout.user[0], default=MISSING)
         values["joined"] = [build.column(key) for key in layout.user[1:]]
         if "pairs" in found:
-            values["pairs"] = build.column(found["pairs"])
+            values["pairs"] = build.column(found["pairs"], type=_PAIRS, default=())
     if "label" in found:
         values["label"] = build.column(found["label"], default=MISSING)
     answers = [] if layout.answer_in_turns else list(layout.answers)
@@ -170,7 +185,7 @@ def _others(build: _Build) -> dict[str, Any]:
     others = []
     for name, key in build.conversion.steps.source.columns.items():
         if key not in taken:
-            others.append(build.column(key, allowed=Code("NOTHING" if name in empty else "NULL")))
+            others.append(build.column(key, allowed=Code("NOTHING" if name in empty else "NULL_ONLY")))
     return {"others": others}
 
 
@@ -209,8 +224,6 @@ def _shape(build: _Build) -> dict[str, Any]:
     return {
         "has_system": "system" in slots and "system" not in steps.unheld,
         "not_blank": not_blank,
-        "bad_text": Code("v[1] in RARE and BLANK(v)" if not_blank else "v[1] == 34"),
-        "parity": 0 if in_turns else 1,
         "pop": pop,
         "single": not multi,
         "earlier_held": multi,
@@ -218,7 +231,17 @@ def _shape(build: _Build) -> dict[str, Any]:
         "by_value": "pairs" in slots,
         "compare": steps.target.task == "preference",
         "system_note": layout.write.get("system_note", ""),
+        "system_may_be_empty": layout.write.get("no_system") == '""',
     }
+
+
+def _marks(build: _Build, values: dict[str, Any]) -> dict[str, dict[str, Code]]:
+    """The lists in which the code keeps the places of rows that are noted, and of rows that lose a column."""
+    noted = {kind: Code(kind) for kind in ("desirable", "undesirable") if values["label"]}
+    if values["system_note"]:
+        noted[values["system_note"]] = Code("with_system")
+    lost = {} if values["carried"] else {extra.label: Code(f"lost_{extra.name}") for extra in values["extras"]}
+    return {"noted": noted, "lost": lost}
 
 
 def _parts(build: _Build, values: dict[str, Any]) -> list[Any]:
@@ -236,20 +259,24 @@ def _parts(build: _Build, values: dict[str, Any]) -> list[Any]:
         if i < len(layout.slots):
             slot = layout.slots[i]
             parts.append(variables.get(slot, slot))
+            if slot == "user" and values.get("joined"):
+                parts.append("more")
     if "earlier" in parts and not values["pairs"]:
         parts.remove("earlier")
-    values["base"] = _base(build, values)
     return [Code(part) for part in parts]
 
 
-def _base(build: _Build, values: dict[str, Any]) -> int:
-    """How many bytes a compact row has that the code does not count: the braces, the needed keys, an odd turn."""
+def _costs(build: _Build, values: dict[str, Any]) -> dict[str, int]:
+    """How many bytes of compact data the code does not see: more than in what is made of them, for every row."""
     layout = build.layout
     needed = [values["user"], values["label"], *values["answers"]]
-    base: int = 1 + sum(column.cost for column in needed if column is not None)
+    literals = sum(len(text.encode()) for text in layout.parts[::2])
+    made = literals + len(build.names["NO_SYSTEM"] if values["has_system"] else b"")
+    base = 1 + sum(column.cost for column in needed if column is not None) - made
+    system = len(build.names["NO_SYSTEM"]) - len(build.names["SYSTEM_START"] + build.names["SYSTEM_END"])
     tags = layout.tags
     if tags is None:
-        return base
+        return {"base": base, "system_cost": system}
 
     def turn(role: str) -> int:
         return 5 + sum(map(size, (tags.role, role, tags.content)))
@@ -258,80 +285,66 @@ def _base(build: _Build, values: dict[str, Any]) -> int:
     if layout.turn_answers:
         base += assistant * len(values["answers"])
     base += 1 + next(column.cost for column in build.columns if column.name == values["turns"])
-    values["pair_cost"] = user + assistant + 2
-    values["system_turn"] = turn(tags.system) + 1
-    return base if layout.answer_in_turns else base + user + 1
+    if not layout.answer_in_turns:
+        base += user + 1
+    build.names["SHAPES"] = Shapes(
+        build.names["FRAMES"],
+        (tags.user, tags.assistant),
+        user + assistant + 2,
+        taken=values["pop"] + values["user_slot"],
+        odd=not layout.answer_in_turns,
+        single=values["single"],
+    )
+    return {"base": base, "system_cost": system, "system_turn": turn(tags.system) + 1}
 
 
-def _constants(build: _Build, values: dict[str, Any], turn_type: Any) -> None:
+def _constants(build: _Build, values: dict[str, Any]) -> None:
     """The namespace of the code."""
     layout, write = build.layout, build.layout.write
     tags = layout.tags
-    source = build.conversion.steps.source
-    keys = [*(column.key for column in build.columns), *source.extras]
     user = write.get("user", "<text>").encode().split(b"<text>")
     assistant = write.get("assistant", "<text>").encode().split(b"<text>")
     pair = [user[0], user[1] + b"," + assistant[0], assistant[1]]
     if values["by_value"]:
         pair = re.split(b"<[a-z]+>", write["pair"].encode())
     system = write.get("system", "<text>").encode().split(b"<text>")
+    frames = Frames(pair, user[-1])
     build.names.update(
         ABSENT=ABSENT,
         JOIN=b"".join,
-        LOADS=orjson.loads,
-        BLANK=_BLANK.fullmatch,
-        NO_TEXT=(b'""', b"null"),
-        RARE=_RARE,
-        NO_LIST=frozenset([b"[]", b"null"]),
+        SAME=same_text,
+        IS_TEXT=is_text,
+        **{name: msgspec.Raw(text) for name, text in JSON.items()},
         NOTHING=frozenset([b'""', b"null", b"[]"]),
-        NULL=frozenset([b"null"]),
+        NULL_ONLY=frozenset([b"null"]),
         SMALL=frozenset([b"true", b"false", b"null"]),
+        ESCAPE=b"\\",
         NO_SYSTEM=write.get("no_system", "").encode(),
         SYSTEM_START=system[0],
         SYSTEM_END=system[-1],
-        LIMIT=min(map(size, keys)) + 3,
         OPEN=b"{",
-        FRAME=_frames(pair, user[-1]),
-        EARLIER=_earlier(_frames(pair, user[-1]), values["not_blank"], b"," if "earlier" in layout.slots else b""),
+        FRAMES=frames,
+        PAIRS=Pairs(frames, b"," if "earlier" in layout.slots else b""),
+        NO_PAIRS=(),
     )
     if tags is not None:
-        roles = functools.cache(lambda count: [(tags.user, tags.assistant)[i % 2] for i in range(count)])
-        build.names.update(SYSTEM_ROLE=tags.system, ASSISTANT_ROLE=tags.assistant, ROLES=roles)
+        build.names.update(SYSTEM_ROLE=tags.system, ASSISTANT_ROLE=tags.assistant)
 
 
-def _frames(pair: list[bytes], user_end: bytes) -> Callable[[int], list[bytes]]:
-    """What stands before, between and after a number of texts that take turns; every second place is theirs."""
-
-    @functools.cache
-    def frame(count: int) -> list[bytes]:
-        frame = [b""] * (2 * count + 1)
-        for i in range(count):
-            frame[2 * i] += (b"," if i and not i % 2 else b"") + pair[i % 2]
-            frame[2 * i + 2] = pair[2] if i % 2 else b""
-        if count % 2:
-            frame[-1] = user_end
-        return frame
-
-    return frame
+def _keys_of_texts(layout: Layout, values: dict[str, Any]) -> tuple[list[str], set[str]]:
+    """The keys in a row whose values are texts, and those of them that may be empty."""
+    write = layout.write
+    skeleton = "".join(f"<{part}>" if i % 2 else part for i, part in enumerate(layout.parts))
+    pieces = [skeleton, *(write.get(name, "") for name in ("user", "assistant", "system"))]
+    keys = [key for piece in pieces for key in re.findall(r'"(\w+)":<(?!label)', piece)]
+    empty = re.findall(r'"(\w+)":<system>', skeleton) if values["system_may_be_empty"] else []
+    return list(dict.fromkeys(keys)), set(empty)
 
 
-def _earlier(frame: Callable[[int], list[bytes]], not_blank: bool, end: bytes) -> Callable[[bytes], bytes | None]:
-    """A function that lays out a history of question and answer; None for one that is more than pairs of texts."""
-    decode = msgspec.json.Decoder(list[tuple[msgspec.Raw, msgspec.Raw]]).decode
-
-    def bad(text: bytes) -> bool:
-        return text[0] != 34 or text[1] == 34 or (not_blank and _BLANK.fullmatch(text) is not None)
-
-    def earlier(value: bytes) -> bytes | None:
-        try:
-            texts = [bytes(text) for turn in decode(value) for text in turn]
-        except msgspec.DecodeError:
-            return None
-        if any(map(bad, texts)):
-            return None
-        pieces = frame(len(texts)).copy()
-        pieces[1::2] = texts
-        made = b"".join(pieces)
-        return made + end if made else made
-
-    return earlier
+def same_text(one: bytes, other: bytes) -> bool:
+    """Whether two JSON texts say the same; no for what is no text."""
+    a, b = one[:12], other[:12]
+    if a[0] != 34 or b[0] != 34 or (a != b and b"\\" not in a and b"\\" not in b):
+        return False
+    same: bool = orjson.loads(one) == orjson.loads(other)
+    return same

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
+from operator import add
 from pathlib import Path
 from typing import Any, NamedTuple, Protocol
 
 from dsreg.fast.blocks import Blocks, Rows
-from dsreg.fast.plan import Plan, make_plan
-from dsreg.fast.reserved import reserved
+from dsreg.fast.plan import Made, Plan, make_plan
 from dsreg.jobs.crew import run_jobs
 from dsreg.jobs.order import order_of
 from dsreg.jobs.quick import jobs_for
@@ -39,12 +37,8 @@ from dsreg.runner import (
     survey_rows,
 )
 
-REST = 15
+REST = 7
 """How many blocks are converted row by row at once after one of which most rows had to be."""
-
-
-class Misaligned(Exception):
-    """The rows that a block was decoded to are not one for each of its lines."""
 
 
 class Output(Protocol):
@@ -143,25 +137,23 @@ def run_file(run: Run, path: Path, jobs: int) -> None:
 def run_stretches(run: Run, shares: Shares) -> None:
     """Convert lines stretch by stretch, as several processes do: so the same rows go the fast way, whoever does it."""
     line = 1
-    for source, _ in shares.stretches(0, 1, shares.feed() or iter(())):
+    for source, lines in shares.stretches(0, 1, shares.feed() or iter(())):
         source.line = line
-        line = run_source(run, source, "jsonl")
+        run_source(run, source, "jsonl")
+        line += lines
 
 
-def run_source(run: Run, source: Source, container: str) -> int:
-    """Convert the rows of a file, or of a piece of one; gives the number of the line after those of JSON Lines."""
-    line = source.line
+def run_source(run: Run, source: Source, container: str) -> None:
+    """Convert the rows of a file, or of a piece of one."""
     run.blocks.portable = 0
     if container == "jsonl":
-        for rows in run.blocks.of_lines(source, line):
+        for rows in run.blocks.of_lines(source, source.line):
             run.block(source.path, rows, rest=REST)
-            line += rows.lines
     elif container == "json" and source.peek(BLOCK).lstrip(SPACE)[:1] == b"[":
         for rows in run.blocks.of_array(source):
             run.block(source.path, rows)
     else:
         run.stream(RowStream(source, container, run.decoder))
-    return line
 
 
 @dataclass
@@ -213,65 +205,103 @@ class Run:
 
     def block(self, path: Path, rows: Rows, rest: int = 0) -> None:
         """Convert the rows of one block; after one that is mostly odd, `rest` others go the portable way at once."""
-        number = self.tally.read
-        if self.blocks.portable:
+        rests = self.blocks.portable > 0
+        if rests:
             self.blocks.portable -= 1
-            pieces: list[bytes] = []
-            left, notes = [(i, 0) for i in range(len(rows.typed))], Notes()
+            made, joined = Made([b""] * len(rows.typed), [], {}, {}), b""
         else:
-            pieces, left, notes, rows = self._convert(rows)
-            if len(left) * 2 > len(rows.typed):
+            made, joined, rows = self._convert(rows)
+        number, count = self.tally.read, len(rows.typed)
+        left = [] if all(made.rows) else [i for i, row in enumerate(made.rows) if not row]
+        if left:
+            self._mixed(path, rows, made.rows, left)
+            if not rests and len(left) * 2 > count:
                 self.blocks.portable = rest
-        count = len(rows.typed)
-        row = at = 0
-        for odd, before in [*left, (count, len(pieces))]:
-            if odd > row:
-                self._text_only(pieces[at:before], odd - row)
-            if odd < count:
-                self.tally.read = number + odd
-                self._use(At(path, self.row + odd + 1, rows.line(odd)), rows.value(odd))
-            row, at = odd + 1, before
-        self._note(notes, number)
+        elif count:
+            self._add(joined, count)
+            self.tally.written += count
+        self._note(made, number, all_kept=not left)
         self.tally.read = number + count
         self.row += count
         self._flush()
 
-    def _text_only(self, pieces: list[bytes], rows: int) -> None:
-        """Take some rows that follow each other, in pieces; the first begins with the separator."""
-        pieces[0] = pieces[0].removeprefix(self.output.separator)
-        self._add(b"".join(pieces), rows)
-        self.tally.written += rows
+    def _mixed(self, path: Path, rows: Rows, made: list[bytes], left: list[int]) -> None:
+        """Take the rows of a block of which some are left to the portable way."""
+        number, row = self.tally.read, 0
+        for odd in [*left, len(made)]:
+            if odd > row:
+                self._add(self._joined(made[row:odd]), odd - row)
+                self.tally.written += odd - row
+            if odd < len(made):
+                self.tally.read = number + odd
+                self._use(At(path, self.row + odd + 1, rows.line(odd)), rows.value(odd))
+            row = odd + 1
 
-    def _convert(self, rows: Rows) -> tuple[list[bytes], list[tuple[int, int]], Notes, Rows]:
-        """The pieces of the rows of a block that are text only, where the others stand, and what to note about them."""
-        if self.plan.reserved and reserved(rows.text):
-            for i, (start, end) in enumerate(pairwise(rows.starts())):
-                if reserved(rows.text, start, end):
-                    rows.typed[i] = None
-        notes = Notes()
-        lost: list[str] = []
+    def _joined(self, rows: list[bytes]) -> bytes:
+        """Rows that follow each other, each of which has the separator before it."""
+        return b"".join([rows[0].removeprefix(self.output.separator), *rows[1:]]) if rows else b""
 
-        def odd(i: int, spare: int) -> bool:
-            """Whether the strict parser must see a row, which has `spare` bytes more than its values."""
-            raw = rows.raw(i)
-            if spare < 0 and not self.blocks.is_row(raw):
-                raise Misaligned
-            return has_long_integer(raw) or self.decoder.may_repeat(raw)
-
-        try:
-            pieces, left = self.plan.convert(rows.typed, rows.lengths, odd, notes.see, lost, self.output.separator)
-        except Misaligned:
+    def _convert(self, rows: Rows) -> tuple[Made, bytes, Rows]:
+        """What the rows of a block became, joined; and the rows, which may have had to be decoded anew."""
+        made = Made(*self.plan.convert(rows.typed, self.output.separator))
+        joined = self._drop_found(made)
+        spare = rows.spare(list(map(add, map(len, made.rows), made.costs)))
+        if spare is None or not self._drop_repeats(rows, made, spare):
             return self._convert(rows.exactly())
-        self.tally.lost_extras.update(Counter(lost))
-        converted = len(rows.typed) - len(left)
-        if self.plan.row_note and converted:
-            others = {i for i, _ in left}
-            notes.see(self.plan.row_note, next(i for i in range(len(rows.typed)) if i not in others), converted)
-        return pieces, left, notes, rows
+        return made, joined, rows
 
-    def _note(self, notes: Notes, before: int) -> None:
-        """Add what was noticed about the rows of one block, whose numbers count from 0."""
-        self.tally.notes.counts.update(notes.counts)
-        for kind, row in notes.first.items():
-            number = before + row + 1
+    def _drop_found(self, made: Made) -> bytes:
+        """Drop the rows in which something is that the loop does not look for; what the others are, joined."""
+        kept = made.rows if all(made.rows) else list(filter(None, made.rows))
+        joined = self._joined(kept)
+        found = {row for search in self.plan.searches for row in search.rows(joined, kept)}
+        if found:
+            places = [i for i, row in enumerate(made.rows) if row]
+            for i in found:
+                made.rows[places[i]] = b""
+                made.costs[places[i]] = 0
+        return joined
+
+    def _drop_repeats(self, rows: Rows, made: Made, spare: list[int]) -> bool:
+        """Drop the rows in which a column may stand twice; whether the rows are where they seem to be.
+
+        A compact row has no bytes to spare, and one in which a column stands twice as many as this column takes.
+        """
+        limit = self.plan.limit
+        if not spare or (min(spare) >= 0 and max(spare) < limit):
+            return True
+        doubtful = [i for i, more in enumerate(spare) if not 0 <= more < limit and made.rows[i]]
+        if len(doubtful) * 4 > len(spare) and min(spare) >= 0 and not self._may_repeat(rows):
+            return True
+        for i in doubtful:
+            raw = rows.raw(i)
+            if spare[i] < 0 and not self.blocks.is_row(raw):
+                return False
+            if has_long_integer(raw) or self.decoder.may_repeat(raw):
+                made.rows[i] = b""
+        return True
+
+    def _may_repeat(self, rows: Rows) -> bool:
+        """Whether a column may stand twice in one of the rows of a block."""
+        holders = {
+            key: sum([getattr(row, name, default) is not default for row in rows.typed])
+            for key, (name, default) in self.plan.fields.items()
+        }
+        return self.decoder.may_repeat_in(rows.text, holders)
+
+    def _note(self, made: Made, before: int, *, all_kept: bool) -> None:
+        """Note what there is to note about the rows of one block, whose numbers count from 0."""
+        for kind, rows in made.noted.items():
+            self._see(kind, rows if all_kept else [i for i in rows if made.rows[i]], before)
+        if self.plan.layout.row_note:
+            count = range(len(made.rows))
+            self._see(self.plan.layout.row_note, count if all_kept else [i for i in count if made.rows[i]], before)
+        for column, rows in made.lost.items():
+            if lost := sum(bool(made.rows[i]) for i in rows):
+                self.tally.lost_extras[column] += lost
+
+    def _see(self, kind: str, rows: Sequence[int], before: int) -> None:
+        if rows:
+            number = before + rows[0] + 1
+            self.tally.notes.counts[kind] += len(rows)
             self.tally.notes.first[kind] = min(self.tally.notes.first.get(kind, number), number)

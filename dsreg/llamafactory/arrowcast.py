@@ -9,7 +9,6 @@ from __future__ import annotations
 from typing import Any
 
 import pyarrow as pa
-import pyarrow.compute as pc
 
 Array = Any  # pyarrow has no types
 
@@ -83,6 +82,8 @@ def _offsets(array: Array) -> Array:
     offsets = array.offsets
     if array.null_count == 0:
         return offsets
+    import pyarrow.compute as pc  # takes as long to import as pyarrow
+
     nulls = pa.concat_arrays([array.is_null(), pa.array([False])])
     return pc.if_else(nulls, pa.scalar(None, offsets.type), offsets)
 

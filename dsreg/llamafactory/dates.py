@@ -106,6 +106,8 @@ def _plain(text: str) -> datetime | None:
             return datetime.fromisoformat(text)
         except ValueError:
             pass
+    if not re.search(r"\d", text):
+        return None  # every form has a number, and to try them all takes long
     for form in _ALL_FORMATS:
         try:
             return _today(datetime.strptime(text, form))

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Collection, Sequence
+from collections import Counter
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 import orjson
@@ -12,6 +13,7 @@ import orjson
 from dsreg.rowcode.errors import RowError
 from dsreg.rows.bad import NOT_JSON, BadRow, explain
 from dsreg.rows.strict import strict
+from dsreg.rows.words import find_words
 
 # orjson makes floats of integers outside -2**63 .. 2**64-1: from 19 digits with a sign, from 20 without.
 _LONG_INTEGER = re.compile(rb"-[0-9]{19}|[0-9]{20}")
@@ -23,6 +25,7 @@ _STEP, _RUN = 4, b"0000"
 _DIGITS = bytes(48 if 48 <= byte < 58 else 0 for byte in range(256))
 
 # A key may be written with escapes. No encoder escapes ASCII letters or digits: a row with such is looked at closely.
+_ESCAPED_LETTERS = [rb"\u00%d" % digit for digit in range(3, 8)]
 _ESCAPED_LETTER = re.compile(rb"\\u00(?:3[0-9]|[46][1-9a-fA-F]|[57][0-9aA]|5[fF])")
 
 
@@ -43,6 +46,9 @@ class Decoder:
 
     def __init__(self, unique: Collection[str] = ()) -> None:
         self.unique = {key: _spellings(key) for key in unique}
+        words = {spelling: key for key, spellings in self.unique.items() for spelling in spellings}
+        self._find_words = find_words([*words, *_ESCAPED_LETTERS])
+        self._keys = [*words.values(), *[None] * len(_ESCAPED_LETTERS)]
 
     def row(self, raw: bytes) -> Any:
         """The value of one row.
@@ -72,24 +78,31 @@ class Decoder:
         """Whether the rows that orjson made of a block are all that the block says."""
         if has_long_integer(block):
             return False
-        if self.unique and b"\\u00" in block and _ESCAPED_LETTER.search(block):
-            return False
-        for key, spellings in self.unique.items():
-            holders = sum([key in row for row in rows if type(row) is dict])
-            if sum([block.count(spelling) for spelling in spellings]) > holders:
-                return False
-        return True
+        holders = {key: sum([key in row for row in rows if type(row) is dict]) for key in self.unique}
+        return not self.may_repeat_in(block, holders)
+
+    def may_repeat_in(self, block: bytes, holders: Mapping[str, int]) -> bool:
+        """Whether a unique key may stand twice in a row of a block, of which that many rows have it."""
+        found = Counter(self._found(block))
+        if None in found and _ESCAPED_LETTER.search(block):
+            return True
+        return any(found[key] > holders.get(key, 0) for key in self.unique)
 
     def may_repeat(self, raw: bytes) -> bool:
         """Whether a unique key may stand twice in a row: as a key, at any depth."""
-        if _ESCAPED_LETTER.search(raw):
+        found = self._found(raw)
+        if None in found and _ESCAPED_LETTER.search(raw):
             return True
-        for spellings in self.unique.values():
-            if sum([raw.count(s) for s in spellings]) > 1:
-                keys = [re.findall(re.escape(s) + rb"\s*:", raw) for s in spellings]
-                if sum(map(len, keys)) > 1:
-                    return True
-        return False
+        if len(set(found)) == len(found):
+            return False
+        return any(
+            found.count(key) > 1 and sum(len(re.findall(re.escape(s) + rb"\s*:", raw)) for s in spellings) > 1
+            for key, spellings in self.unique.items()
+        )
+
+    def _found(self, raw: bytes) -> list[str | None]:
+        """The unique keys in bytes, as keys there or not; None stands for a letter that may be escaped."""
+        return [self._keys[word] for word, _, _ in self._find_words(raw)]
 
 
 def as_text(raw: bytes) -> str:

@@ -29,12 +29,12 @@ def jsonl_blocks(path: Path, size: int = BLOCK) -> Iterator[tuple[bytes, int]]:
 
 def whole_lines(source: Source, size: int = BLOCK) -> Iterator[bytes]:
     """The blocks of `jsonl_blocks`, uncounted. Raises DataFileError for a line longer than MAX_ROW."""
-    parts: list[bytes] = []
+    parts: list[bytes | memoryview] = []
     held = 0
     while chunk := source.read(size):
         cut = chunk.rfind(b"\n") + 1
         if cut:
-            parts.append(chunk[:cut])
+            parts.append(memoryview(chunk)[:cut])
             yield b"".join(parts)
             parts, held = [], 0
         parts.append(chunk[cut:])

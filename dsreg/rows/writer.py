@@ -78,7 +78,7 @@ class RowWriter:
         self._target.parent.mkdir(parents=True, exist_ok=True)
         clean_leftovers(self._target.parent)
         self._temp = temp_beside(self._target)
-        self._file = self._stack.enter_context(os.fdopen(open_temp(self._temp), "wb", buffering=1 << 18))
+        self._file = self._stack.enter_context(os.fdopen(open_temp(self._temp), "wb", buffering=1 << 16))
         if self._target.exists():
             os.chmod(self._temp, stat.S_IMODE(self._target.stat().st_mode))  # noqa: PTH101
         packed = self._stack.enter_context(_packer(self._target.name, self._file))

@@ -5,9 +5,11 @@ from __future__ import annotations
 import re
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
+from dsreg.export import SMALL
 from tests.cli.conftest import Dsreg
 
 COMMANDS = "init add list show set rename remove sync export convert render preview formats".split()
@@ -53,17 +55,58 @@ def test_no_arguments_is_help(dsreg: Dsreg) -> None:
     assert dsreg("formats").out.startswith("Usage: dsreg formats")
 
 
-def test_the_help_loads_nothing_heavy() -> None:
-    code = """
+HEAVY = set(
+    "pyarrow numpy jinja2 msgspec huggingface_hub tomlkit tomli_w zstandard filelock rich multiprocessing".split()
+)
+FEW = "convert few.jsonl --format alpaca --target nova-sft -o out.jsonl"
+MANY = "convert many.jsonl --format alpaca --target nova-sft -o out.jsonl"
+
+
+def loaded_by(folder: Path, command: str) -> set[str]:
+    """What a command imports: the packages of others, and dsreg's own parts with a dot before them."""
+    code = f"""
 import sys
 from dsreg.cli.app import main
-main(["--help"])
-print(*sorted({name.partition(".")[0] for name in sys.modules}), file=sys.stderr)
+assert main({command.split()!r}) == 0
+parts = [name.split(".") for name in sys.modules]
+print("loaded", *{{f".{{part[1]}}" if part[0] == "dsreg" and part[1:] else part[0] for part in parts}})
 """
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    loaded = set(done.stderr.split())
-    heavy = {"pyarrow", "jinja2", "pydantic", "huggingface_hub", "orjson", "numpy", "tomlkit", "zstandard", "rich"}
-    assert "typer" in loaded and not loaded & heavy
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=folder)
+    return set(done.stdout.splitlines()[-1].split())
+
+
+@pytest.mark.parametrize(
+    ("command", "spared"),
+    [
+        ("--help", HEAVY | {"pydantic", "orjson", ".formats", ".project", ".rows"}),
+        ("convert --help", HEAVY | {"orjson", ".formats", ".project", ".rows"}),
+        ("list", HEAVY | {".check", ".llamafactory", ".detection", ".sync", ".codegen"}),
+        ("sync --check", HEAVY | {".check", ".llamafactory", ".detection", ".fast"}),
+        (FEW, HEAVY | {".registry", ".sync", ".check", ".llamafactory", ".codegen", ".fast"}),
+        (MANY, {"pyarrow", "numpy", "tomlkit", "rich", ".sync", ".check", ".llamafactory"}),
+    ],
+)
+def test_a_command_loads_no_more_than_it_needs(tmp_path: Path, command: str, spared: set[str]) -> None:
+    row = '{"instruction": "q", "output": "a"}\n'
+    (tmp_path / "few.jsonl").write_text(row)
+    (tmp_path / "many.jsonl").write_text(row * (SMALL // len(row) + 1))
+    if command in ("list", "sync --check"):
+        (tmp_path / "registry").mkdir()
+        (tmp_path / "data").mkdir()
+        (tmp_path / "registry" / "x.toml").write_text('format = "alpaca"\nhf_hub_url = "org/x"\n')
+        loaded_by(tmp_path, "sync")
+    loaded = loaded_by(tmp_path, command)
+    assert "typer" in loaded and not loaded & spared
+    assert (".fast" in loaded) is (command == MANY)
+
+
+def test_only_what_is_said_on_the_command_line_is_imported() -> None:
     code = "import sys, dsreg.cli.app; print(*(name for name in sys.modules if name.startswith('dsreg.')))"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert {name for name in done.stdout.split() if not name.startswith("dsreg.cli")} <= {"dsreg.errors"}
+    assert set(done.stdout.split()) == {
+        "dsreg.cli",
+        "dsreg.cli.app",
+        "dsreg.cli.here",
+        "dsreg.cli.output",
+        "dsreg.errors",
+    }

@@ -234,6 +234,63 @@ def test_as_many_rows_as_lines_but_not_one_on_each(kind: Kind, tmp_path: Path) -
             same(kind, path, Random(7), 1, container="jsonl")
 
 
+GAPS = ["\n", "\n", "\n", "\n", " ", "", "\r\n", "\n\n", " \n", "\n ", "\t\n", "\n" + " " * 70]
+INSIDE = [("{", "{\n"), (",", ",\n"), (":", ": "), ("}", "\n}"), ('{"', '{ "'), ("}", " }")]
+
+
+@pytest.mark.parametrize("kind", KINDS, ids=NAMES)
+def test_rows_that_are_not_one_for_each_line(kind: Kind, tmp_path: Path) -> None:
+    """Rows that share a line or go on over its end, whose lengths may make up for each other."""
+    random = Random(kind.format + kind.task)
+    path = tmp_path / "data.jsonl"
+    for _ in range(12):
+        text = ""
+        for _ in range(random.choice((2, 3, 5, 40))):
+            row = json.dumps(kind.row, separators=(",", ":"))
+            if random.random() < 0.2:
+                row = row.replace(*random.choice(INSIDE), random.choice((1, 2, -1)))
+            if random.random() < 0.1:
+                row = json.dumps({key: value for key, value in kind.row.items() if random.random() < 0.8})
+            text += row + random.choice(GAPS)
+        path.write_text(text, newline="")
+        same(kind, path, random, 1, container="jsonl")
+
+
+@pytest.mark.parametrize(
+    "text", ['"Hi"', '""', '"  "', '"\\n\\u00a0"', '"\\u3000x"', "7", "-7", "null", "true", "{}", '["a"]']
+)
+@pytest.mark.parametrize("kind", KINDS, ids=NAMES)
+def test_each_text_of_a_row(kind: Kind, text: str, tmp_path: Path) -> None:
+    """What stands where a text should, in every place of a row where one can: a search has to know all of them."""
+    plain = json.dumps(kind.row, separators=(",", ":"))
+    places = [i for i in range(len(plain)) if plain.startswith(':"', i)]
+    rows = []
+    for place in places:
+        end = plain.index('"', place + 2) + 1
+        rows.append(plain[: place + 1] + text + plain[end:])
+    path = tmp_path / "data.jsonl"
+    path.write_text("\n".join([plain, *rows, plain]))
+    same(kind, path, Random(text), 2, container="jsonl")
+
+
+WORDS = ["System:", "User:", "Bot:", "Assistant:", "Thought:", "[EOS]", "<image>", "<video>", "<unk>", "<un\u212a>"]
+
+
+def test_reserved_words_in_any_case(tmp_path: Path) -> None:
+    """Words that Nova reserves, alone, side by side, and in words that only look like them."""
+    random = Random(5)
+    kind, path = KINDS[0], tmp_path / "data.jsonl"
+    rows = []
+    for _ in range(400):
+        word = random.choice(WORDS)
+        cut = random.choice((0, 0, 0, 1, 2))
+        text = random.choice(("a ", "", "sub", "<", "[e", "er:")) + word[cut:] + random.choice(("", " b", word, "x:"))
+        text = "".join(random.choice((letter.lower(), letter.upper(), letter)) for letter in text)
+        rows.append(json.dumps({**kind.row, "output": text}, ensure_ascii=random.random() < 0.2))
+    path.write_text("\n".join(rows))
+    same(kind, path, random, 12, container="jsonl")
+
+
 @pytest.mark.parametrize("name", ["\x02", 'a"b', "a\\b", "\x9b", "\u202e"])
 def test_tags_and_columns_of_any_name(name: str, tmp_path: Path) -> None:
     """The compiled parser takes no key that JSON writes with an escape: such data goes the portable way."""

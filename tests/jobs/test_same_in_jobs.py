@@ -52,7 +52,7 @@ def outcome(
     made = make_conversion(source, find_format(target), choices or Choices())
     out = path.parent / f"out{suffix}"
     try:
-        report = export(made, out, jobs=jobs, skip_invalid=True, ours=True)
+        report = export(made, out, jobs=jobs, skip_invalid=True, ours=True, fast=True)
     except DsregError as error:
         # columns count from the block that a line begins in, or goes on in
         return {"error": (type(error), re.sub(r"column \d+", "column", error.message), error.where, error.hint)}
@@ -310,6 +310,7 @@ def test_several_files(tmp_path: Path) -> None:
             jobs=jobs,
             skip_invalid=True,
             ours=True,
+            fast=True,
         )
         found.append(
             (str(report.tally), report.advice, report.output and report.output.read_bytes(), rejects.read_bytes())
