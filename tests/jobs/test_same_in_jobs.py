@@ -318,6 +318,18 @@ def test_several_files(tmp_path: Path) -> None:
     assert found[0] == found[1]
 
 
+def test_lines_after_a_blank_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Blocks of rows that follow a blank line, in one stretch and in several."""
+    path, rows = tmp_path / "data.jsonl", [json.dumps({**ALPACA.row, "output": "x" * 100})] * 3000
+    rows[2990] = json.dumps({**ALPACA.row, "output": 3})
+    path.write_text("\n".join(["\n", *rows[:100], "", "", *rows[100:]]))
+    for length in (20_000, 1 << 20):
+        monkeypatch.setattr(stretches, "STRETCH", length)
+        for jobs in (1, 2):
+            (reject,) = outcome(ALPACA, path, "openai", jobs)["rejects"]
+            assert (json.loads(reject)["row"], json.loads(reject)["line"]) == (2991, 2995)
+
+
 def test_a_line_longer_than_a_stretch(tmp_path: Path) -> None:
     rows = [{**ALPACA.row, "output": "x" * size} for size in (10, 70_000, 3, 45_000, 19_990, 5)]
     path = tmp_path / "data.jsonl"
