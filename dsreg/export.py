@@ -298,11 +298,10 @@ def run_rows(
 ) -> Tally:
     """Convert all rows, or the first `limit`: the fast way where there is one. Raises what `dsreg.runner.run` does."""
     large = sum(path.stat().st_size for path in conversion.source.files if path.exists()) > SMALL
-    if (large if fast is None else fast) and limit is None and place.separator and conversion.target.manifest.text:
-        from dsreg.fast import jobs_for, run_fast
+    if (large if fast is None else fast) and limit is None and place.separator:
+        from dsreg.jobs.quick import run_quick
 
-        jobs = jobs_for(conversion.source.files) if jobs is None else jobs
-        tally = run_fast(conversion, place, keep, early=early, jobs=jobs)
+        tally = run_quick(conversion, place, keep, early=early, jobs=jobs)
         if tally is not None:
             return tally
     return run(conversion, place.write, keep, limit=limit)

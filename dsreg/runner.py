@@ -55,12 +55,13 @@ class Choices:
 
 @dataclass(frozen=True)
 class Conversion:
-    """A source, a target, and the steps between them; made once, run over all rows."""
+    """A source, a target, and the steps between them, by the user's choices; made once, run over all rows."""
 
     source: Source
     target: Format
     steps: Steps
     step: Step | None
+    choices: Choices
 
 
 @dataclass(frozen=True)
@@ -144,6 +145,7 @@ def make_conversion(
             strip=choices.strip,
         ),
         step,
+        choices,
     )
 
 

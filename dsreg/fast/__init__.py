@@ -4,8 +4,7 @@ It can only be faster, never different: a row that is anything else goes to the 
 place, and they alone decide and explain.
 """
 
-from dsreg.fast.jobs import jobs_for
 from dsreg.fast.plan import Plan
 from dsreg.fast.run import decide_early, plan_for, run_fast
 
-__all__ = ["Plan", "decide_early", "jobs_for", "plan_for", "run_fast"]
+__all__ = ["Plan", "decide_early", "plan_for", "run_fast"]

@@ -101,6 +101,7 @@ class Lines:
 
     def exactly(self) -> Rows:
         """The rows decoded one by one."""
+        self.lines = self.text.count(b"\n")  # blank ones too, which are no rows
         return self._blocks.one_by_one(self.text, self._line)
 
 

@@ -9,8 +9,11 @@ from pathlib import Path
 from typing import Any, NamedTuple, Protocol
 
 from dsreg.fast.blocks import Blocks, Rows
-from dsreg.fast.jobs import STRETCH, is_plain, order_of, run_jobs
 from dsreg.fast.plan import Made, Plan, make_plan
+from dsreg.jobs.crew import run_jobs
+from dsreg.jobs.order import order_of
+from dsreg.jobs.quick import jobs_for
+from dsreg.jobs.stretches import Shares, share
 from dsreg.notes import Notes
 from dsreg.registered import PEEK_ROWS, peek
 from dsreg.rowcode.constants import Constants
@@ -20,7 +23,6 @@ from dsreg.rows.encode import encode
 from dsreg.rows.sniff import container_of
 from dsreg.rows.source import BLOCK, Source
 from dsreg.rows.stream import RowStream
-from dsreg.rows.writer import RowWriter
 from dsreg.runner import (
     Conversion,
     Mistaken,
@@ -81,7 +83,12 @@ def decide_early(conversion: Conversion) -> Notes | None:
 
 
 def run_fast(
-    conversion: Conversion, output: Output, reject: Callable[[Reject], None], *, early: bool = False, jobs: int = 1
+    conversion: Conversion,
+    output: Output,
+    reject: Callable[[Reject], None],
+    *,
+    early: bool = False,
+    jobs: int | None = 1,
 ) -> Tally | None:
     """Convert all rows of a source, as `dsreg.runner.run` does; None where there is no fast way for it.
 
@@ -102,7 +109,7 @@ def run_fast(
         return None
     tally = Tally()
     for path in conversion.source.files:
-        run_file(Run(conversion, plan, tally, output, reject, notes), path, jobs)
+        run_file(Run(conversion, plan, tally, output, reject, notes), path, jobs_for(path, jobs))
     if notes is not None:
         again = Constants(target.task, target.columns, options=dict(before))
         conversion.target.writer.decide(notes, again)
@@ -116,21 +123,37 @@ def run_file(run: Run, path: Path, jobs: int) -> None:
     """Convert the rows of one file, in several processes if that is wanted and can be."""
     with Source(path) as source:
         container = container_of(source)
-        if container == "jsonl" and jobs > 1 and is_plain(source) and path.stat().st_size > STRETCH:
-            name, early = str(getattr(run.output, "path", "")), run.early is not None
-            writer = run.output if isinstance(run.output, RowWriter) and run.output.place else None
-            columns, place = columns_seen(run.conversion), writer.place if writer else None
-            order = order_of(run.conversion, columns, run.output.separator, name, early=early, place=place)
-            reserve = writer.reserve if writer else None
-            run_jobs(order, path, jobs, run.tally, run.output.write_joined, run.reject, run.early, reserve=reserve)
-        elif container == "jsonl":
-            for rows in run.blocks.of_lines(source):
-                run.block(path, rows)
-        elif container == "json" and source.peek(BLOCK).lstrip(SPACE)[:1] == b"[":
-            for rows in run.blocks.of_array(source):
-                run.block(path, rows)
-        else:
-            run.stream(RowStream(source, container, run.decoder))
+        shares = share(source, container)
+        if shares is None or (jobs == 1 and container != "jsonl"):
+            run_source(run, source, container)
+            return
+    if jobs == 1:
+        run_stretches(run, shares)
+        return
+    order = order_of(run.conversion, shares, run.output, columns_seen(run.conversion), early=run.early is not None)
+    run_jobs(order, jobs, run.tally, run.output, run.reject, run.early)
+
+
+def run_stretches(run: Run, shares: Shares) -> None:
+    """Convert lines stretch by stretch, as several processes do: so the same rows go the fast way, whoever does it."""
+    line = 1
+    for source, lines in shares.stretches(0, 1, shares.feed() or iter(())):
+        source.line = line
+        run_source(run, source, "jsonl")
+        line += lines
+
+
+def run_source(run: Run, source: Source, container: str) -> None:
+    """Convert the rows of a file, or of a piece of one."""
+    run.blocks.portable = 0
+    if container == "jsonl":
+        for rows in run.blocks.of_lines(source, source.line):
+            run.block(source.path, rows, rest=REST)
+    elif container == "json" and source.peek(BLOCK).lstrip(SPACE)[:1] == b"[":
+        for rows in run.blocks.of_array(source):
+            run.block(source.path, rows)
+    else:
+        run.stream(RowStream(source, container, run.decoder))
 
 
 @dataclass
@@ -180,9 +203,10 @@ class Run:
             self.output.write_joined(made, self._rows)
             self._made, self._rows = [], 0
 
-    def block(self, path: Path, rows: Rows) -> None:
-        """Convert the rows of one block."""
-        if self.blocks.portable:
+    def block(self, path: Path, rows: Rows, rest: int = 0) -> None:
+        """Convert the rows of one block; after one that is mostly odd, `rest` others go the portable way at once."""
+        rests = self.blocks.portable > 0
+        if rests:
             self.blocks.portable -= 1
             made, joined = Made([b""] * len(rows.typed), [], {}, {}), b""
         else:
@@ -191,7 +215,8 @@ class Run:
         left = [] if all(made.rows) else [i for i, row in enumerate(made.rows) if not row]
         if left:
             self._mixed(path, rows, made.rows, left)
-            self.blocks.portable = self.blocks.portable or (REST if len(left) * 2 > count else 0)
+            if not rests and len(left) * 2 > count:
+                self.blocks.portable = rest
         elif count:
             self._add(joined, count)
             self.tally.written += count

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, BinaryIO, NamedTuple
 
 import orjson
 
@@ -17,6 +17,10 @@ SPACE = b" \t\r\n"
 _FIRST_ROW = re.compile(rb'[ \t\r\n]*(\{[ \t\r\n]*"[^"\\,:\]} \t\r\n](?:[^"\\]|\\.)*")', re.DOTALL)
 _BETWEEN_ROWS = re.compile(rb"\}[ \t\r\n]*,[ \t\r\n]*\Z")
 _TRIES = 8
+_GAP = 64
+"""How many bytes stand between two rows at most, where they are cut by how rows begin."""
+_REACH = 16 << 20
+"""How far the next row is looked for."""
 
 
 class Block(NamedTuple):
@@ -75,7 +79,7 @@ def cut_array(source: Source, size: int = BLOCK, decode: Callable[[bytes], Any] 
 
 def _after_bracket(source: Source) -> tuple[bytes, int]:
     """Read up to the opening bracket: what was read behind it, and its line."""
-    line = 1
+    line = source.line
     while chunk := source.read():
         rest = chunk.lstrip(SPACE)
         line += chunk.count(b"\n", 0, len(chunk) - len(rest))
@@ -92,6 +96,26 @@ def first_head(text: bytes) -> bytes | None:
     return first[1] if first else None
 
 
+def next_row(file: BinaryIO, place: int, head: bytes) -> tuple[int, int] | None:
+    """Where a row that begins with `head` follows others, from a place of a file on: (their end, its begin).
+
+    Both are the end of the file where no row follows; None where none is found near.
+    """
+    base = max(0, place - _GAP)
+    file.seek(base)
+    text = b""
+    while chunk := file.read(max(BLOCK, len(text))):
+        start, text = max(place - base - 1, len(text) - len(head)), text + chunk
+        while (start := text.find(head, start + 1)) >= 0:
+            between = _BETWEEN_ROWS.search(text, max(0, start - _GAP), start)
+            if between:
+                return base + between.start() + 1, base + start
+        if len(text) > _REACH:
+            return None
+    end = file.seek(0, 2)
+    return end, end
+
+
 def _cut_at_head(text: bytes, head: bytes, decode: Callable[[bytes], Any]) -> tuple[int, int, Any] | None:
     """The last place where a row begins: (end of the rows before, start of that row, the rows' value)."""
     start = len(text)
@@ -99,7 +123,7 @@ def _cut_at_head(text: bytes, head: bytes, decode: Callable[[bytes], Any]) -> tu
         start = text.rfind(head, 1, start)
         if start < 0:
             return None
-        between = _BETWEEN_ROWS.search(text, max(0, start - 64), start)
+        between = _BETWEEN_ROWS.search(text, max(0, start - _GAP), start)
         if between:
             end = between.start() + 1
             try:

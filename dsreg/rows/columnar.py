@@ -6,9 +6,13 @@ import base64
 import json
 import math
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack
-from typing import Any
+from functools import partial
+from itertools import groupby
+from operator import itemgetter
+from pathlib import Path
+from typing import Any, NamedTuple
 
 from dsreg.errors import DataFileError
 from dsreg.rowcode.errors import RowError
@@ -18,48 +22,122 @@ from dsreg.rows.source import Source
 from dsreg.rows.strict import strict
 
 _BATCH = 512
+PART = 1 << 12
+"""How many rows a part has at most."""
+PART_BYTES = 8 << 20
+"""How many bytes a part takes at most, where a row takes less."""
 
 Convert = Callable[[str, Any], Any]
 """Takes the path inside the row and a value as pyarrow gives it; returns a JSON value or raises RowError."""
 
 
+class Part(Source):
+    """Rows of a Parquet or Arrow file, in batches, as a source of its own."""
+
+    def __init__(self, path: Path, batches: Iterable[list[Any]]) -> None:
+        self.path, self.name, self.batches = path, str(path), batches
+
+    def close(self) -> None:
+        """Nothing is open."""
+
+
 def columnar_rows(source: Source, place: Place, container: str) -> Iterator[Any]:
     """The rows of a Parquet or Arrow file (an IPC file or stream); BadRow where a value has no JSON form."""
+    batches = source.batches if isinstance(source, Part) else _rest(source, container, 0)
+    for rows in batches:
+        yield from place.over(rows, _no_line)
+
+
+def columnar_parts(source: Source, container: str, first: int, step: int) -> Iterator[Part]:
+    """Every `step`-th part of a Parquet or Arrow file from the `first` on; each is to be used before the next.
+
+    A part is so many rows of a row group, or of an Arrow batch, as make some megabytes.
+    """
+    found = _batches(source, container, lambda part: part >= first and (part - first) % step == 0)
+    for _, batches in groupby(found, itemgetter(0)):
+        yield Part(source.path, map(itemgetter(1), batches))
+
+
+def columnar_rest(source: Source, container: str, first: int) -> Part:
+    """All rows from the part of that number on."""
+    return Part(source.path, _rest(source, container, first))
+
+
+def _rest(source: Source, container: str, first: int) -> Iterator[list[Any]]:
+    return map(itemgetter(1), _batches(source, container, lambda part: part >= first))
+
+
+def _batches(source: Source, container: str, wanted: Callable[[int], bool]) -> Iterator[tuple[int, list[Any]]]:
+    """The rows of the parts that are wanted, in batches, each with the number of its part."""
     import pyarrow as pa
 
     with ExitStack() as stack:
         try:
-            schema, batches = (_parquet if container == "parquet" else _arrow)(source, stack)
+            schema, groups = (_parquet if container == "parquet" else _arrow)(source, stack)
             _check_names(source, schema.names)
             converts = {field.name: convert for field in schema if (convert := converter(field.type))}
-            for batch in batches:
-                for start in range(0, batch.num_rows, _BATCH):
-                    yield from place.over(_rows(batch.slice(start, _BATCH), converts), _no_line)
+            before = 0
+            for group in groups:
+                size = max(1, min(PART, PART_BYTES * group.rows // max(1, group.size)))
+                parts = range(before, before - (-group.rows // size))
+                before = parts.stop
+                if any(map(wanted, parts)):
+                    for part, batch in _slices(group, parts, size):
+                        if wanted(part):
+                            yield part, _rows(batch, converts)
         except (pa.ArrowException, OSError, ValueError) as e:
             message = f"the {container} file is broken: {str(e).splitlines()[0]}"
             raise DataFileError(message, where=source.name, hint="fetch or write the file again") from e
+
+
+def _slices(group: _Group, parts: range, size: int) -> Iterator[tuple[int, Any]]:
+    """The batches of a group, cut where its parts of `size` rows end, and to what is decoded at once."""
+    row = 0
+    for batch in group.batches():
+        start = 0
+        while start < batch.num_rows:
+            part = row // size
+            rows = min(_BATCH, size * (part + 1) - row, batch.num_rows - start)
+            yield parts[part], batch.slice(start, rows)
+            row, start = row + rows, start + rows
 
 
 def _no_line(index: int) -> None:
     return None
 
 
-def _parquet(source: Source, stack: ExitStack) -> tuple[Any, Iterator[Any]]:
+class _Group(NamedTuple):
+    """A row group, or an Arrow batch: its rows, its bytes, and what reads it."""
+
+    rows: int
+    size: int
+    batches: Callable[[], Iterable[Any]]
+
+
+def _parquet(source: Source, stack: ExitStack) -> tuple[Any, Iterator[_Group]]:
     import pyarrow.parquet as pq
 
     file = stack.enter_context(pq.ParquetFile(source.path))
-    return file.schema_arrow, file.iter_batches(batch_size=_BATCH)
+
+    def group(i: int) -> _Group:
+        about = file.metadata.row_group(i)
+        read = partial(file.iter_batches, batch_size=_BATCH, row_groups=[i])
+        return _Group(about.num_rows, about.total_byte_size, read)
+
+    return file.schema_arrow, map(group, range(file.metadata.num_row_groups))
 
 
-def _arrow(source: Source, stack: ExitStack) -> tuple[Any, Iterator[Any]]:
+def _arrow(source: Source, stack: ExitStack) -> tuple[Any, Iterator[_Group]]:
     import pyarrow as pa
 
     data = stack.enter_context(pa.memory_map(str(source.path)))
     if source.raw_head.startswith(b"ARROW1"):
         file = stack.enter_context(pa.ipc.open_file(data))
-        return file.schema, (file.get_batch(i) for i in range(file.num_record_batches))
-    stream = stack.enter_context(pa.ipc.open_stream(data))
-    return stream.schema, iter(stream)
+        schema, batches = file.schema, map(file.get_batch, range(file.num_record_batches))
+    else:
+        stream = stack.enter_context(pa.ipc.open_stream(data))
+        schema, batches = stream.schema, iter(stream)
+    return schema, (_Group(batch.num_rows, batch.nbytes, partial(iter, [batch])) for batch in batches)
 
 
 def _check_names(source: Source, names: list[str]) -> None:

@@ -48,7 +48,7 @@ def whole_lines(source: Source, size: int = BLOCK) -> Iterator[bytes]:
 
 def jsonl_rows(source: Source, decoder: Decoder, place: Place, size: int = BLOCK) -> Iterator[Any]:
     """The value of every line that is not blank, or a BadRow."""
-    line = 1
+    line = source.line
     for block in whole_lines(source, size):
         rows = at_once(block)
         if rows is not None and decoder.is_exact(block, rows):
@@ -92,7 +92,7 @@ def at_once(block: bytes) -> list[Any] | None:
 
 def txt_rows(source: Source, place: Place, size: int = BLOCK) -> Iterator[dict[str, str]]:
     """{"text": line} for every line, empty ones too; a line keeps all but its end."""
-    line = 1
+    line = source.line
     for block in whole_lines(source, size):
         lines = text_lines(block, line, source.name)
         for text in place.over(lines, partial(add, line)):

@@ -64,8 +64,11 @@ def open_regular(path: Path, name: str = "") -> BinaryIO:
 class Source:
     """The bytes of a data file as UTF-8.
 
-    `raw_head` are its first bytes on disk, `packed` says how it was compressed, `given` how many bytes were read.
+    `raw_head` are its first bytes on disk, `packed` says how it was compressed, `given` how many bytes were read,
+    `line` is the number of the line that they begin in.
     """
+
+    line = 1
 
     def __init__(self, path: Path, name: str = "") -> None:
         self.path = path

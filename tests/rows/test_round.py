@@ -106,6 +106,8 @@ def test_array_in_blocks_of_any_size(tmp_path: Path, rows: list[Any], indent: An
 class Chopped:
     """A source that gives no more than it is asked for, however little that is."""
 
+    line = 1
+
     def __init__(self, source: Source, size: int) -> None:
         self.name, self.given, self._size = source.name, 0, size
         self._data = b""
