@@ -232,12 +232,12 @@ class Blocks:
         self._one: Callable[[bytes], Any] = msgspec.json.Decoder(row_type).decode
         self._list = msgspec.json.Decoder(list[row_type]).decode  # type: ignore[valid-type]
 
-    def of_lines(self, source: Source, line: int = 1) -> Iterator[Rows]:
-        """The rows of JSON Lines."""
+    def of_lines(self, source: Source) -> Iterator[Rows]:
+        """The rows of JSON Lines; the source's line goes with them."""
         for block in whole_lines(source, SIZE):
-            rows = self.lines(block, line, source.name)
+            rows = self.lines(block, source.line, source.name)
             yield rows
-            line += rows.lines
+            source.line += rows.lines
 
     def lines(self, block: bytes, line: int, name: str) -> Lines | SingleLines:
         """The rows of a block of whole lines."""

@@ -21,10 +21,15 @@ STRETCH = 1 << 20
 
 
 class Stretch(NamedTuple):
-    """Some rows of a file, as a source of their own, and how many lines end in them."""
+    """Some rows of a file, as a source of their own, and their bytes."""
 
     source: Source
-    lines: int
+    text: bytes
+
+    @property
+    def lines(self) -> int:
+        """How many lines end in them."""
+        return self.text.count(b"\n")
 
 
 class Shares(Protocol):
@@ -56,9 +61,9 @@ class Shares(Protocol):
         """All that is left from that stretch on, which begins in that line."""
 
 
-def numbered(path: Path, number: int, text: bytes, lines: int) -> Stretch:
+def numbered(path: Path, number: int, text: bytes, whole: bytes | None = None) -> Stretch:
     """The stretch of that number; the first line of any but the first has the number 2: it is not the file's first."""
-    return Stretch(Piece(path, text, 2 if number else 1), lines)
+    return Stretch(Piece(path, text, 2 if number else 1), text if whole is None else whole)
 
 
 @dataclass(frozen=True)
@@ -78,7 +83,7 @@ class Lines:
                 begin, end = (next_line(file, place, size, self.path) for place in (start, start + self.length))
                 file.seek(begin)
                 text = file.read(end - begin)
-                yield numbered(self.path, number, text, text.count(b"\n"))
+                yield numbered(self.path, number, text)
 
     def feed(self) -> None:
         """Workers read for themselves."""
@@ -130,12 +135,12 @@ class Array:
                 end, following = self._cut(file, number + 1)
                 file.seek(begin)
                 text = file.read(following - begin)
-                lines = text.count(b"\n")
+                whole = text
                 if following <= begin:  # a row that is longer than a stretch
                     text = b"]"
                 elif end < following:  # not the file's own end
                     text = text[: end - begin] + b"]"
-                yield numbered(self.path, number, self._bracket(number) + text, lines)
+                yield numbered(self.path, number, self._bracket(number) + text, whole)
 
     def _bracket(self, number: int) -> bytes:
         """What has to stand before a stretch for it to be an array; the first begins with the file."""
@@ -173,7 +178,7 @@ class Packed:
     def stretches(self, first: int, step: int, given: Iterator[bytes]) -> Iterator[Stretch]:
         """The stretches that are given."""
         for number, text in zip(count(first, step), given):
-            yield numbered(self.path, number, text, text.count(b"\n"))
+            yield numbered(self.path, number, text)
 
     def feed(self) -> Iterator[bytes]:
         """The bytes of all stretches."""
@@ -208,7 +213,7 @@ class Columns:
         """Every `step`-th part from the `first` on."""
         with Source(self.path) as source:
             for part in columnar_parts(source, self.container, first, step):
-                yield Stretch(part, 0)
+                yield Stretch(part, b"")
 
     def feed(self) -> None:
         """Workers read for themselves."""

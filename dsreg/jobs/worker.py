@@ -39,8 +39,11 @@ class Kept:
         self.parts.append(data)
 
 
-Use = Callable[[Source, Tally, Output, Callable[[Reject], None], Notes | None], None]
-"""Converts one stretch: adds to the account, writes to an output, tells of rejects, and notes for an early decision."""
+Use = Callable[[Source, Tally, Output, Callable[[Reject], None], Notes | None], int | None]
+"""Converts one stretch: adds to the account, writes to an output, tells of rejects, and notes for an early decision.
+
+Returns how many lines it has, where that was to be seen.
+"""
 
 
 def stretch_user(order: Order) -> Use:
@@ -51,8 +54,9 @@ def stretch_user(order: Order) -> Use:
 
         def one_by_one(
             source: Source, tally: Tally, output: Output, reject: Callable[[Reject], None], early: Notes | None
-        ) -> None:
+        ) -> int | None:
             Portable(conversion, tally, output, reject).stream(RowStream(source, container, decoder))
+            return None
 
         return one_by_one
     from dsreg.fast.plan import make_plan
@@ -63,8 +67,8 @@ def stretch_user(order: Order) -> Use:
 
     def planned(
         source: Source, tally: Tally, output: Output, reject: Callable[[Reject], None], early: Notes | None
-    ) -> None:
-        run_source(Run(conversion, plan, tally, output, reject, early), source, container)
+    ) -> int | None:
+        return run_source(Run(conversion, plan, tally, output, reject, early), source, container)
 
     return planned
 
@@ -101,8 +105,8 @@ def parts(order: Order, first: int, step: int, feed: Iterator[bytes]) -> Iterato
         use = stretch_user(order)
         for stretch in order.shares.stretches(first, step, feed):
             part, output = Part(Tally(), [], Notes() if order.early else None), Kept(order.separator, order.path)
-            use(stretch.source, part.tally, output, part.rejects.append, part.early)
-            part.lines = stretch.lines
+            lines = use(stretch.source, part.tally, output, part.rejects.append, part.early)
+            part.lines = stretch.lines if lines is None else lines
             data = order.separator.join(output.parts)
             part.size = len(data)
             yield part, data
