@@ -137,10 +137,10 @@ def run_file(run: Run, path: Path, jobs: int) -> None:
 def run_stretches(run: Run, shares: Shares) -> None:
     """Convert lines stretch by stretch, as several processes do: so the same rows go the fast way, whoever does it."""
     line = 1
-    for source, lines in shares.stretches(0, 1, shares.feed() or iter(())):
-        source.line = line
-        run_source(run, source, "jsonl")
-        line += lines
+    for stretch in shares.stretches(0, 1, shares.feed() or iter(())):
+        stretch.source.line = line
+        run_source(run, stretch.source, "jsonl")
+        line += stretch.lines
 
 
 def run_source(run: Run, source: Source, container: str) -> None:

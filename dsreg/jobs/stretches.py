@@ -7,24 +7,31 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import count, islice
 from pathlib import Path
-from typing import BinaryIO, NamedTuple, Protocol
+from typing import BinaryIO, Protocol
 
 from dsreg.errors import DataFileError
 from dsreg.rows.arrays import SPACE, first_head, next_row
 from dsreg.rows.columnar import columnar_parts, columnar_rest
 from dsreg.rows.lines import whole_lines
-from dsreg.rows.piece import Piece
+from dsreg.rows.piece import Piece, Span
 from dsreg.rows.source import BLOCK, MAX_ROW, Source
 
 STRETCH = 1 << 20
 """How many bytes of a file a worker takes at a time."""
 
 
-class Stretch(NamedTuple):
-    """Some rows of a file, as a source of their own, and how many lines end in them."""
+@dataclass(frozen=True)
+class Stretch:
+    """Some rows of a file, as a source of their own; `span` knows how many lines end in them, once they are read."""
 
     source: Source
-    lines: int
+    counted: int = 0
+    span: Span | None = None
+
+    @property
+    def lines(self) -> int:
+        """How many lines end in it."""
+        return self.span.lines if self.span is not None else self.counted
 
 
 class Shares(Protocol):
@@ -77,8 +84,8 @@ class Lines:
                 start = number * self.length
                 begin, end = (next_line(file, place, size, self.path) for place in (start, start + self.length))
                 file.seek(begin)
-                text = file.read(end - begin)
-                yield numbered(self.path, number, text, text.count(b"\n"))
+                span = Span(file, end - begin)
+                yield Stretch(Piece(self.path, span.read, 2 if number else 1), span=span)
 
     def feed(self) -> None:
         """Workers read for themselves."""
@@ -208,7 +215,7 @@ class Columns:
         """Every `step`-th part from the `first` on."""
         with Source(self.path) as source:
             for part in columnar_parts(source, self.container, first, step):
-                yield Stretch(part, 0)
+                yield Stretch(part)
 
     def feed(self) -> None:
         """Workers read for themselves."""
