@@ -137,26 +137,23 @@ def run_file(run: Run, path: Path, jobs: int) -> None:
 def run_stretches(run: Run, shares: Shares) -> None:
     """Convert lines stretch by stretch, as several processes do: so the same rows go the fast way, whoever does it."""
     line = 1
-    for source, _ in shares.stretches(0, 1, shares.feed() or iter(())):
-        source.line = line
-        run_source(run, source, "jsonl")
-        line = source.line
+    for stretch in shares.stretches(0, 1, shares.feed() or iter(())):
+        stretch.source.line = line
+        run_source(run, stretch.source, "jsonl")
+        line = stretch.source.line
 
 
-def run_source(run: Run, source: Source, container: str) -> int | None:
-    """Convert the rows of a file, or of a piece of one; how many lines it has, where that was to be seen."""
+def run_source(run: Run, source: Source, container: str) -> None:
+    """Convert the rows of a file, or of a piece of one."""
     run.blocks.portable = 0
     if container == "jsonl":
-        first = source.line
         for rows in run.blocks.of_lines(source):
             run.block(source.path, rows, rest=REST)
-        return source.line - first
-    if container == "json" and source.peek(BLOCK).lstrip(SPACE)[:1] == b"[":
+    elif container == "json" and source.peek(BLOCK).lstrip(SPACE)[:1] == b"[":
         for rows in run.blocks.of_array(source):
             run.block(source.path, rows)
     else:
         run.stream(RowStream(source, container, run.decoder))
-    return None
 
 
 @dataclass

@@ -13,7 +13,7 @@ from dsreg.errors import DataFileError
 from dsreg.rows.arrays import SPACE, first_head, next_row
 from dsreg.rows.columnar import columnar_parts, columnar_rest
 from dsreg.rows.lines import whole_lines
-from dsreg.rows.piece import Piece
+from dsreg.rows.piece import Piece, Span
 from dsreg.rows.source import BLOCK, MAX_ROW, Source
 
 STRETCH = 1 << 20
@@ -21,15 +21,10 @@ STRETCH = 1 << 20
 
 
 class Stretch(NamedTuple):
-    """Some rows of a file, as a source of their own, and their bytes."""
+    """Some rows of a file, as a source of their own; `lines` end in them, None where whoever reads them counts."""
 
     source: Source
-    text: bytes
-
-    @property
-    def lines(self) -> int:
-        """How many lines end in them."""
-        return self.text.count(b"\n")
+    lines: int | None = None
 
 
 class Shares(Protocol):
@@ -61,9 +56,9 @@ class Shares(Protocol):
         """All that is left from that stretch on, which begins in that line."""
 
 
-def numbered(path: Path, number: int, text: bytes, whole: bytes | None = None) -> Stretch:
+def numbered(path: Path, number: int, text: bytes, lines: int | None = None) -> Stretch:
     """The stretch of that number; the first line of any but the first has the number 2: it is not the file's first."""
-    return Stretch(Piece(path, text, 2 if number else 1), text if whole is None else whole)
+    return Stretch(Piece(path, text, 2 if number else 1), lines)
 
 
 @dataclass(frozen=True)
@@ -82,8 +77,8 @@ class Lines:
                 start = number * self.length
                 begin, end = (next_line(file, place, size, self.path) for place in (start, start + self.length))
                 file.seek(begin)
-                text = file.read(end - begin)
-                yield numbered(self.path, number, text)
+                span = Span(file, end - begin)
+                yield Stretch(Piece(self.path, span.read, 2 if number else 1))
 
     def feed(self) -> None:
         """Workers read for themselves."""
@@ -135,12 +130,12 @@ class Array:
                 end, following = self._cut(file, number + 1)
                 file.seek(begin)
                 text = file.read(following - begin)
-                whole = text
+                lines = text.count(b"\n")
                 if following <= begin:  # a row that is longer than a stretch
                     text = b"]"
                 elif end < following:  # not the file's own end
                     text = text[: end - begin] + b"]"
-                yield numbered(self.path, number, self._bracket(number) + text, whole)
+                yield numbered(self.path, number, self._bracket(number) + text, lines)
 
     def _bracket(self, number: int) -> bytes:
         """What has to stand before a stretch for it to be an array; the first begins with the file."""
@@ -213,7 +208,7 @@ class Columns:
         """Every `step`-th part from the `first` on."""
         with Source(self.path) as source:
             for part in columnar_parts(source, self.container, first, step):
-                yield Stretch(part, b"")
+                yield Stretch(part)
 
     def feed(self) -> None:
         """Workers read for themselves."""

@@ -39,11 +39,8 @@ class Kept:
         self.parts.append(data)
 
 
-Use = Callable[[Source, Tally, Output, Callable[[Reject], None], Notes | None], int | None]
-"""Converts one stretch: adds to the account, writes to an output, tells of rejects, and notes for an early decision.
-
-Returns how many lines it has, where that was to be seen.
-"""
+Use = Callable[[Source, Tally, Output, Callable[[Reject], None], Notes | None], None]
+"""Converts one stretch: adds to the account, writes to an output, tells of rejects, and notes for an early decision."""
 
 
 def stretch_user(order: Order) -> Use:
@@ -54,9 +51,8 @@ def stretch_user(order: Order) -> Use:
 
         def one_by_one(
             source: Source, tally: Tally, output: Output, reject: Callable[[Reject], None], early: Notes | None
-        ) -> int | None:
+        ) -> None:
             Portable(conversion, tally, output, reject).stream(RowStream(source, container, decoder))
-            return None
 
         return one_by_one
     from dsreg.fast.plan import make_plan
@@ -67,8 +63,8 @@ def stretch_user(order: Order) -> Use:
 
     def planned(
         source: Source, tally: Tally, output: Output, reject: Callable[[Reject], None], early: Notes | None
-    ) -> int | None:
-        return run_source(Run(conversion, plan, tally, output, reject, early), source, container)
+    ) -> None:
+        run_source(Run(conversion, plan, tally, output, reject, early), source, container)
 
     return planned
 
@@ -105,8 +101,9 @@ def parts(order: Order, first: int, step: int, feed: Iterator[bytes]) -> Iterato
         use = stretch_user(order)
         for stretch in order.shares.stretches(first, step, feed):
             part, output = Part(Tally(), [], Notes() if order.early else None), Kept(order.separator, order.path)
-            lines = use(stretch.source, part.tally, output, part.rejects.append, part.early)
-            part.lines = stretch.lines if lines is None else lines
+            first = stretch.source.line
+            use(stretch.source, part.tally, output, part.rejects.append, part.early)
+            part.lines = stretch.source.line - first if stretch.lines is None else stretch.lines
             data = order.separator.join(output.parts)
             part.size = len(data)
             yield part, data

@@ -63,7 +63,7 @@ def jsonl_rows(source: Source, decoder: Decoder, place: Place, size: int = BLOCK
                     place.skip()
                 else:
                     yield row
-        line += len(rows)
+        source.line = line = line + len(rows)
 
 
 _SLICE = 1 << 15
@@ -97,7 +97,7 @@ def txt_rows(source: Source, place: Place, size: int = BLOCK) -> Iterator[dict[s
         lines = text_lines(block, line, source.name)
         for text in place.over(lines, partial(add, line)):
             yield {"text": text.removesuffix("\r")}
-        line += len(lines)
+        source.line = line = line + len(lines)
 
 
 def text_lines(block: bytes, line: int, name: str) -> list[str]:

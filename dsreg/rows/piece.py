@@ -5,8 +5,22 @@ from __future__ import annotations
 from collections.abc import Callable
 from io import BytesIO
 from pathlib import Path
+from typing import BinaryIO
 
 from dsreg.rows.source import Source
+
+
+class Span:
+    """So many bytes of an open file, from its place on."""
+
+    def __init__(self, file: BinaryIO, size: int) -> None:
+        self._file, self._left = file, size
+
+    def read(self, size: int) -> bytes:
+        """The next bytes, `size` of them at most."""
+        data = self._file.read(min(size, self._left))
+        self._left -= len(data)
+        return data
 
 
 class Piece(Source):

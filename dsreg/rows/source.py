@@ -65,7 +65,7 @@ class Source:
     """The bytes of a data file as UTF-8.
 
     `raw_head` are its first bytes on disk, `packed` says how it was compressed, `given` how many bytes were read,
-    `line` is the number of the line that they begin in.
+    `line` is the number of the line that they begin in, and goes with lines that are read.
     """
 
     line = 1
