@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from functools import cached_property
 from itertools import accumulate
-from operator import add, sub
+from operator import sub
 from typing import Any, Protocol
 
 import msgspec
@@ -32,8 +32,8 @@ class Rows(Protocol):
     text: bytes
     typed: list[Any]
 
-    def spare(self, sizes: list[int]) -> list[int] | None:
-        """How many bytes each row takes more than these at most; None where `typed` may be other rows than those."""
+    def doubtful(self, sizes: list[int], limit: int) -> list[int] | None:
+        """Which rows may take `limit` bytes more than these; None where `typed` may be other rows than those."""
 
     def raw(self, i: int) -> bytes:
         """The bytes of a row."""
@@ -49,7 +49,7 @@ class Rows(Protocol):
 
 
 class Lines:
-    """Rows of JSON Lines, one on each line of a block, as `spare` has to show first."""
+    """Rows of JSON Lines, one on each line of a block, as `doubtful` has to show first."""
 
     def __init__(self, blocks: Blocks, text: bytes, line: int, typed: list[Any]) -> None:
         self.text = text if text.endswith(b"\n") else text + b"\n"
@@ -58,38 +58,41 @@ class Lines:
         self._line = line
 
         self.lines = len(typed)
-        self._sizes: Iterable[int] = []
+        self._sizes: list[int] = []
 
-    def spare(self, sizes: list[int]) -> list[int] | None:
-        """How much longer than these the lines are, if every one is a row.
+    def doubtful(self, sizes: list[int], limit: int) -> list[int] | None:
+        """Which lines may be that much longer, if every one is a row.
 
         A line is one row: it begins with `{`, the one before ends with `}`, and there are as many lines as rows. No
         line end within a row stands between those two.
         """
-        text, start = self.text, 0
-        spare = [0] * len(sizes)
+        text, start, found = self.text, 0, []
+        self._sizes = sizes
         try:
             for i, size in enumerate(sizes):
                 end = start + size
-                if text[end - 1 : end + 2] != b"}\n{" or not size:  # not compact, or the last one
+                if text[end] != 10 or text[end - 1] != 125 or not size:  # not compact, or not converted
                     end = text.index(b"\n", start)
-                    spare[i] = end - start - size
-                    line = text[start:end].strip()
-                    if text[start] != 123 or line[-1] != 125 or text[end + 1 : end + 2] not in (b"", b"{"):
+                    sizes[i] = end - start
+                    if sizes[i] < size or text[start:end].rstrip()[-1] != 125:
                         return None
+                    if sizes[i] >= size + limit:
+                        found.append(i)
+                if text[start] != 123:
+                    return None
                 start = end + 1
         except (IndexError, ValueError):
             return None
-        self._sizes = map(add, sizes, spare)
-        return spare if start == len(text) else None
+        return found if start == len(text) else None
 
     @cached_property
-    def _starts(self) -> list[int]:
-        return list(accumulate(self._sizes, lambda start, size: start + size + 1, initial=0))
+    def _ends(self) -> list[int]:
+        """Where each row ends, not counting line ends."""
+        return list(accumulate(self._sizes, initial=0))
 
     def raw(self, i: int) -> bytes:
         """The bytes of a row."""
-        return self.text[self._starts[i] : self._starts[i + 1] - 1]
+        return self.text[self._ends[i] + i : self._ends[i + 1] + i]
 
     def value(self, i: int) -> Any:
         """What the portable reader is to see."""
@@ -119,9 +122,9 @@ class SingleLines:
         self._values = values
         self.lines = 0
 
-    def spare(self, sizes: list[int]) -> list[int] | None:
-        """How much longer than these the lines are."""
-        return list(map(sub, map(len, self._rows), sizes))
+    def doubtful(self, sizes: list[int], limit: int) -> list[int] | None:
+        """Which lines are that much longer."""
+        return doubtful(map(sub, map(len, self._rows), sizes), limit)
 
     def raw(self, i: int) -> bytes:
         """The bytes of a row."""
@@ -169,19 +172,21 @@ class Items:
         """Where each row begins and ends."""
         return spans(self.text)
 
-    def spare(self, sizes: list[int]) -> list[int] | None:
-        """How much longer than these the rows are at most; None if they are not those that were decoded."""
+    def doubtful(self, sizes: list[int], limit: int) -> list[int] | None:
+        """Which rows may be that much longer; None if they are not those that were decoded."""
         places = self._between_alike(sizes) if self._head else None
         if places is not None:
             self._places = places
         if len(self._places) != len(sizes):
             return None
-        spare = [end - start - size for (start, end), size in zip(self._places, sizes, strict=True)]
         indent = (self._head or b"")[1:].partition(b'"')[0]
+        spare = [end - start - size for (start, end), size in zip(self._places, sizes, strict=True)]
+        if self._head and min(spare) < 0:  # these are other rows
+            return None
         if indent.startswith(b"\n"):  # line breaks with the indentation of the columns are nothing but space
             for i, (start, end) in enumerate(self._places):
                 spare[i] -= len(indent) * self.text.count(indent, start, end)
-        return spare
+        return doubtful(spare, limit)
 
     def _between_alike(self, sizes: list[int]) -> list[tuple[int, int]] | None:
         """Where the rows are if between each two of them stands what stands between the first two."""
@@ -249,10 +254,6 @@ class Blocks:
             refuse_other_encoding(block, split(block), name)
         return self.one_by_one(block, line)
 
-    def is_row(self, raw: bytes) -> bool:
-        """Whether these bytes are one row of the plan's type."""
-        return self._try(raw) is not None
-
     def one_by_one(self, block: bytes, line: int) -> SingleLines:
         """The rows of lines of which some are blank, broken, or not of the plan's type."""
         lines = split(block)
@@ -306,3 +307,8 @@ class Blocks:
         values = value if other and self.decoder.is_exact(block.text, value) else None
         typed = [self._try(block.text[start:end]) for start, end in spans(block.text)]
         return Items(self, source, block, typed, None, values)
+
+
+def doubtful(spare: Iterable[int], limit: int) -> list[int]:
+    """Which rows have that many bytes to spare; or fewer than none, which is no less strange."""
+    return [i for i, more in enumerate(spare) if not 0 <= more < limit]

@@ -245,9 +245,11 @@ class Run:
         """What the rows of a block became, joined; and the rows, which may have had to be decoded anew."""
         made = Made(*self.plan.convert(rows.typed, self.output.separator))
         joined = self._drop_found(made)
-        spare = rows.spare(list(map(add, map(len, made.rows), made.costs)))
-        if spare is None or not self._drop_repeats(rows, made, spare):
+        sizes = list(map(add, map(len, made.rows), made.costs))
+        doubtful = rows.doubtful(sizes, self.plan.limit)
+        if doubtful is None:
             return self._convert(rows.exactly())
+        self._drop_repeats(rows, made, doubtful)
         return made, joined, rows
 
     def _drop_found(self, made: Made) -> bytes:
@@ -262,24 +264,18 @@ class Run:
                 made.costs[places[i]] = 0
         return joined
 
-    def _drop_repeats(self, rows: Rows, made: Made, spare: list[int]) -> bool:
-        """Drop the rows in which a column may stand twice; whether the rows are where they seem to be.
+    def _drop_repeats(self, rows: Rows, made: Made, doubtful: list[int]) -> None:
+        """Drop the rows in which a column may stand twice.
 
         A compact row has no bytes to spare, and one in which a column stands twice as many as this column takes.
         """
-        limit = self.plan.limit
-        if not spare or (min(spare) >= 0 and max(spare) < limit):
-            return True
-        doubtful = [i for i, more in enumerate(spare) if not 0 <= more < limit and made.rows[i]]
-        if len(doubtful) * 4 > len(spare) and min(spare) >= 0 and not self._may_repeat(rows):
-            return True
+        if len(doubtful) * 4 > len(made.rows) and not self._may_repeat(rows):
+            return
         for i in doubtful:
-            raw = rows.raw(i)
-            if spare[i] < 0 and not self.blocks.is_row(raw):
-                return False
-            if has_long_integer(raw) or self.decoder.may_repeat(raw):
-                made.rows[i] = b""
-        return True
+            if made.rows[i]:
+                raw = rows.raw(i)
+                if has_long_integer(raw) or self.decoder.may_repeat(raw):
+                    made.rows[i] = b""
 
     def _may_repeat(self, rows: Rows) -> bool:
         """Whether a column may stand twice in one of the rows of a block."""
@@ -287,7 +283,7 @@ class Run:
             key: sum([getattr(row, name, default) is not default for row in rows.typed])
             for key, (name, default) in self.plan.fields.items()
         }
-        return self.decoder.may_repeat_in(rows.text, holders)
+        return has_long_integer(rows.text) or self.decoder.may_repeat_in(rows.text, holders)
 
     def _note(self, made: Made, before: int, *, all_kept: bool) -> None:
         """Note what there is to note about the rows of one block, whose numbers count from 0."""

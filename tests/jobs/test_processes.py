@@ -123,8 +123,8 @@ def test_nothing_is_left_of_an_interrupted_run(
     process.send_signal(how)
     _, said = process.communicate(timeout=30)
     if how is not signal.SIGKILL and " written" not in said:  # or else it was faster than we
-        assert process.returncode == 130
-        assert "Traceback" not in said
+        assert process.returncode in (130, -signal.SIGINT), said  # a shell calls both 130
+        assert said == "error: interrupted\n"
         assert [each.name for each in tmp_path.iterdir()] == [name]
     deadline = time.monotonic() + 20
     while time.monotonic() < deadline:
