@@ -29,7 +29,7 @@ def modules(monkeypatch: pytest.MonkeyPatch) -> dict[str, ModuleType]:
 
 
 def test_a_small_bench_ends_in_a_report(tmp_path: Path) -> None:
-    words = "--rows 90 --rounds 1 --growth 20,40 --only tools-nova,array,growth".split()
+    words = "--rows 300 --rounds 1 --growth 20,40 --only tools-nova,array,growth".split()
     report = tmp_path / "report.md"
     command = [sys.executable, str(BENCH / "run.py"), *words, "--data", str(tmp_path / "data"), "-o", str(report)]
     subprocess.run(command, check=True, capture_output=True)

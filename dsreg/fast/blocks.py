@@ -196,12 +196,14 @@ class Items:
         found = ROW_END.search(text, max(0, second - 64), second) if second > 0 else None
         between = found[0] + head if found else b""
         close, gap = between.find(b"}") + 1, len(between) - len(head)
+        more = 0  # how many bytes the last row took beyond its size
         for size in sizes[:-1]:
-            at = start + size - close
+            at = start + size + more - close
             if not size or text[at : at + len(between)] != between:
                 at = text.find(between, start) if between else -1
                 if at < 0:
                     return None
+                more = at + close - start - size
             places.append((start, at + close))
             start = at + gap
         return [*places, (start, len(text.rstrip(SPACE)))]
