@@ -12,8 +12,8 @@ from dsreg.descriptors import descriptor_places, write_descriptors
 from dsreg.detected import detect_files
 from dsreg.detection import Detection, detect
 from dsreg.export import Report, export, place_of, rejects_place
+from dsreg.exported import Exported
 from dsreg.formats import Format, find_format
-from dsreg.lock import note_export, record_exports, wrote_export
 from dsreg.project import Root, find_root, inside, open_project
 from dsreg.registered import PEEK_ROWS, container_option, refuse_own, source_of, target_choices
 from dsreg.registry import load, look_up, names
@@ -117,25 +117,28 @@ class RegisteredDataset:
         Raises UsageError for an impossible conversion, TooManyRejects when rows were rejected and not `skip_invalid`.
         """
         choices = Choices(take, frozenset(skip), frozenset(strip), dict(options or {}))
-        return self.export_conversion(
-            self.conversion(target, choices),
-            Path(path) if path else None,
-            container=self.container(target, choices),
-            skip_invalid=skip_invalid,
-            force=force,
-        )
+        with Exported(self.root) as exported:
+            return self.export_conversion(
+                self.conversion(target, choices),
+                Path(path) if path else None,
+                exported=exported,
+                container=self.container(target, choices),
+                skip_invalid=skip_invalid,
+                force=force,
+            )
 
     def export_conversion(
         self,
         conversion: Conversion,
         path: Path | None = None,
         *,
+        exported: Exported,
         container: str | None = None,
         skip_invalid: bool = False,
         force: bool = False,
         jobs: int | None = 1,
     ) -> Report:
-        """Write a conversion and its descriptors; note in the lock that dsreg did, so that it may overwrite them.
+        """Write a conversion and its descriptors, those that `exported` wrote, or nobody; it counts them.
 
         A descriptor that was changed by hand is kept, unless `force`.
         """
@@ -145,20 +148,19 @@ class RegisteredDataset:
                 inside(self.root.root, place)
         else:
             refuse_own(self.root, output, conversion.source.files)
-        ours, note = partial(wrote_export, self.root), partial(note_export, self.root)
         report = export(
             conversion,
             output,
             container=container,
             skip_invalid=skip_invalid,
-            ours=force or ours(output),
-            ready=partial(note, output),
+            ours=force or exported.wrote(output),
+            ready=partial(exported.note, output),
             jobs=jobs,
         )
-        record_exports(self.root, {output: (self.name, conversion.target.id)})
-        written = write_descriptors(conversion, output, ours=ours, note=note, force=force)
-        if written.made:
-            record_exports(self.root, dict.fromkeys(written.made, (self.name, conversion.target.id)))
+        exported.add(output, self.name, conversion.target.id)
+        written = write_descriptors(conversion, output, ours=exported.wrote, note=exported.note, force=force)
+        for made in written.made:
+            exported.add(made, self.name, conversion.target.id)
         report.descriptors = written.made
         report.advice += written.advice
         return report

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
 import stat
 import time
 from collections.abc import Iterator
@@ -18,15 +17,14 @@ from pathlib import Path
 from typing import Any
 
 from dsreg.errors import RegistryError
-from dsreg.files import atomic_write, delete, project_lock, read_regular, state_dir
+from dsreg.files import atomic_write, delete, read_regular, state_dir
 from dsreg.jsonedit import canonical
 from dsreg.model import DatasetRecord, ExportRecord, Lock, Notice
-from dsreg.project import INFO_FILE, LOCK_FILE, Root, inside
+from dsreg.project import INFO_FILE, LOCK_FILE, Root
 
-_LIMIT = 256 * 1024 * 1024
+LOCK_LIMIT = 256 * 1024 * 1024
 _PENDING = "pending.json"
 _CACHE = "cache.json"
-_EXPORTS = "exports.json"
 _RACY_NS = 2_000_000_000  # a file as young as this can change again within the same time stamp
 _BLOCK = 1 << 20
 
@@ -74,7 +72,7 @@ class Known:
 
 @dataclass(slots=True)
 class LockState:
-    """The lock as read, what it and the unfinished work make known, and what to say about it."""
+    """The lock as read, what it and the unfinished work make known, where that was asked for, and what to say of it."""
 
     lock: Lock
     known: Known
@@ -85,10 +83,16 @@ class LockState:
 
 def read_lock(project: Root) -> LockState:
     """Read dsreg.lock; an empty one when there is none. Raises RegistryError when it is from a newer dsreg."""
-    data = read_regular(project.lock_path, limit=_LIMIT)
+    data = read_regular(project.lock_path, limit=LOCK_LIMIT)
     state = LockState(Lock(), Known(), Known(), data)
     if data is not None:
         _fill(state, data.decode("utf-8", "replace"))
+    return state
+
+
+def read_known(project: Root) -> LockState:
+    """Read dsreg.lock, with all that it and unfinished work make known. Raises what `read_lock` does."""
+    state = read_lock(project)
     for name, record in state.lock.datasets.items():
         state.known.add_record(name, record)
     state.pending = _read_pending(project)
@@ -98,7 +102,7 @@ def read_lock(project: Root) -> LockState:
 
 def _read_pending(project: Root) -> Known:
     """What a killed command was about to write."""
-    pending, values = Known(), _read_state(project, _PENDING)
+    pending, values = Known(), read_state(project, _PENDING)
     for kind, known in (("entries", pending.entries), ("files", pending.files)):
         members = values.get(kind)
         for key, found in members.items() if isinstance(members, dict) else ():
@@ -173,10 +177,10 @@ def write_pending(project: Root, known: Known) -> None:
     atomic_write(path, json.dumps(values, indent=1).encode("utf-8"))
 
 
-def _read_state(project: Root, name: str) -> dict[str, Any]:
+def read_state(project: Root, name: str) -> dict[str, Any]:
     """A file of `.dsreg/`; {} when it is absent or damaged, for it holds nothing that cannot be had again."""
     with suppress(OSError, ValueError, RecursionError, RegistryError):
-        data = read_regular(project.state / name, limit=_LIMIT)
+        data = read_regular(project.state / name, limit=LOCK_LIMIT)
         values = json.loads(data) if data is not None else {}
         if isinstance(values, dict):
             return values
@@ -188,7 +192,7 @@ class Digests:
 
     def __init__(self, project: Root) -> None:
         self._project = project
-        values = _read_state(project, _CACHE)
+        values = read_state(project, _CACHE)
         files, keys = values.get("files"), values.get("keys")
         self._files: dict[str, Any] = files if isinstance(files, dict) else {}
         self.keys: dict[str, str] = dict(keys) if isinstance(keys, dict) else {}
@@ -205,7 +209,7 @@ class Digests:
             cached = self._files.get(name)
             if isinstance(cached, dict) and cached.get("stamp") == stamp and isinstance(cached.get("sha256"), str):
                 return cached["sha256"], found.st_size
-            digest = _sha256_of(path)
+            digest = sha256_of(path)
         except FileNotFoundError:
             return None
         except (OSError, ValueError) as error:
@@ -245,67 +249,10 @@ class Digests:
             self._changed = False
 
 
-def _sha256_of(path: Path) -> str:
+def sha256_of(path: Path) -> str:
+    """The sha256 of a file."""
     digest = hashlib.sha256()
     with path.open("rb") as file:
         while block := file.read(_BLOCK):
             digest.update(block)
     return digest.hexdigest()
-
-
-def note_export(project: Root, path: Path, content: Path | bytes) -> None:
-    """Note in `.dsreg/` what an export is about to write: killed before the lock says so, dsreg knows it as its own.
-
-    `content` is the complete temporary file, or the bytes. Raises OutputError.
-    """
-    digest = hashlib.sha256(content).hexdigest() if isinstance(content, bytes) else _sha256_of(content)
-    with project_lock(project.root):
-        _write_noted(project, {**_read_state(project, _EXPORTS), _export_key(project, path): digest})
-
-
-def record_exports(project: Root, written: dict[Path, tuple[str, str]]) -> None:
-    """Note in the lock which files an export wrote, by path: the dataset and the target. Raises OutputError.
-
-    Those outside the project stay in `.dsreg/`: the lock is shared, and paths of one machine mean nothing on another.
-    """
-    with project_lock(project.root):
-        lock, noted = read_lock(project).lock, _read_state(project, _EXPORTS)
-        for path, (dataset, target) in written.items():
-            key = _export_key(project, path)
-            digest = noted.get(key) or _sha256_of(path)
-            if Path(key).is_absolute():
-                noted[key] = digest
-                continue
-            noted.pop(key, None)
-            lock.exports[key] = ExportRecord(dataset=dataset, target=target, sha256=str(digest))
-        inside(project.root, project.lock_path)
-        data = lock_bytes(lock)
-        if lock.exports and data != read_regular(project.lock_path, limit=_LIMIT):
-            atomic_write(project.lock_path, data)
-        _write_noted(project, noted)
-
-
-def _export_key(project: Root, path: Path) -> str:
-    """How an export is called: from the project's root where it is inside, else by its absolute path."""
-    return project.shown(Path(os.path.realpath(path.parent)) / path.name)
-
-
-def _write_noted(project: Root, noted: dict[str, Any]) -> None:
-    state_dir(project.root)
-    atomic_write(project.state / _EXPORTS, json.dumps(noted, indent=1, sort_keys=True).encode("utf-8"))
-
-
-def wrote_export(project: Root, path: Path) -> bool:
-    """Whether an export wrote this file, if only to be killed right then, and nobody changed it since."""
-    if not path.is_file():
-        return False
-    key = _export_key(project, path)
-    record, noted = read_lock(project).lock.exports.get(key), _read_state(project, _EXPORTS).get(key)
-    known = {noted} | ({record.sha256} if record else set())
-    return known != {None} and _sha256_of(path) in known
-
-
-def exports_of(project: Root, name: str) -> list[str]:
-    """The paths of a dataset's exports that are still there."""
-    exports = read_lock(project).lock.exports
-    return sorted(path for path, record in exports.items() if record.dataset == name and (project.root / path).exists())

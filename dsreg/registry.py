@@ -5,6 +5,7 @@ What changes a file comes as bytes: `sync` writes them together with what follow
 
 from __future__ import annotations
 
+import os
 import re
 from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
@@ -44,12 +45,15 @@ def toml_paths(project: Root) -> tuple[dict[str, Path], dict[str, RegistryError]
     found: dict[str, Path] = {}
     clashes: dict[str, RegistryError] = {}
     try:
-        entries = sorted(project.registry_dir.glob("*.toml"))
+        files = sorted(os.listdir(project.registry_dir))  # noqa: PTH208 - a tenth of the time, with many
+    except FileNotFoundError:
+        files = []
     except OSError as error:
         raise RegistryError(f"cannot be read: {error.strerror}", where=str(project.registry_dir)) from None
-    for path in entries:
-        if path.name.startswith("."):
+    for file in files:
+        if file.startswith(".") or not file.endswith(".toml"):
             continue
+        path = project.registry_dir / file
         name = name_of(path.stem)
         if name in found:
             clashes[name] = RegistryError(

@@ -18,7 +18,7 @@ LAYERS = [
     {"files", "scratch", "jsonedit", "tomledit", "formats", "rows", "project", "parquet_schema", "llamafactory"},
     {"info", "entry", "format_options", "lock", "registry", "source", "uses", "text_template", "detection"},
     {"registered", "detected", "runner", "codegen"},
-    {"export", "fast", "jobs"},
+    {"export", "exported", "fast", "jobs"},
     {"descriptors"},
     {"derived", "matrix", "contract", "preview"},
     {"sync"},

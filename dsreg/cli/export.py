@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from dsreg.api import Project, RegisteredDataset
     from dsreg.errors import DsregError
     from dsreg.export import Report
+    from dsreg.exported import Exported
     from dsreg.formats import Format
     from dsreg.runner import Choices, Conversion
 
@@ -62,6 +63,7 @@ def export(
     """Convert registered datasets. Without names, all that become the target without a choice to make."""
     from dsreg.cli.choices import choices_of
     from dsreg.cli.here import project
+    from dsreg.exported import Exported
     from dsreg.format_options import check_options
     from dsreg.formats import find_format
 
@@ -75,9 +77,12 @@ def export(
     place = _places(out, jobs, several=len(targets) > 1)
 
     def convert(job: Job) -> Report:
-        return _convert(job, place(job), skip_invalid=skip_invalid, force=force, dry_run=dry_run, processes=processes)
+        if dry_run:
+            return _try(job, place(job), skip_invalid=skip_invalid, processes=processes)
+        return _convert(job, place(job), exported, skip_invalid=skip_invalid, force=force, processes=processes)
 
-    reports, failed = _run(jobs, convert, json=json, dry_run=dry_run)
+    with Exported(found.root) as exported:
+        reports, failed = _run(jobs, convert, json=json, dry_run=dry_run)
     if json:
         output.data_json({"exports": [report.as_json() for report in reports], "left_out": _left_json(left)})
     else:
@@ -147,9 +152,25 @@ def _places(out: str | None, jobs: list[Job], *, several: bool) -> Callable[[Job
 
 
 def _convert(
-    job: Job, path: Path | None, *, skip_invalid: bool, force: bool, dry_run: bool, processes: int | None
+    job: Job, path: Path | None, exported: Exported, *, skip_invalid: bool, force: bool, processes: int | None
 ) -> Report:
-    """Run one job; a dry run writes nothing, and says where it would."""
+    """Run one job."""
+    from dsreg.cli.progress import progress
+
+    with progress(job.conversion):
+        return job.dataset.export_conversion(
+            job.conversion,
+            path,
+            exported=exported,
+            container=job.container,
+            skip_invalid=skip_invalid,
+            force=force,
+            jobs=processes,
+        )
+
+
+def _try(job: Job, path: Path | None, *, skip_invalid: bool, processes: int | None) -> Report:
+    """Run one job without writing anything, and say where it would."""
     from dataclasses import replace
 
     from dsreg.cli.progress import progress
@@ -157,15 +178,6 @@ def _convert(
     from dsreg.export import export as convert
 
     with progress(job.conversion):
-        if not dry_run:
-            return job.dataset.export_conversion(
-                job.conversion,
-                path,
-                container=job.container,
-                skip_invalid=skip_invalid,
-                force=force,
-                jobs=processes,
-            )
         container_of(job.conversion, path, job.container)  # refuses what the run would refuse
         report = convert(job.conversion, None, skip_invalid=skip_invalid, jobs=processes)
         return replace(report, output=path or job.usual_place)

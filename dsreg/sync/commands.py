@@ -11,9 +11,9 @@ from pathlib import Path
 
 from dsreg.entry import dataset_of_entry
 from dsreg.errors import NotFoundError, RegistryError, UsageError
+from dsreg.exported import Exported
 from dsreg.files import project_lock
 from dsreg.info import read_info
-from dsreg.lock import exports_of
 from dsreg.model import Dataset, closest
 from dsreg.names import check_name, same_file, stem_of, unfit_name
 from dsreg.project import INFO_FILE, SETTINGS_FILE, Root, inside, open_project
@@ -119,7 +119,7 @@ def _left_behind(project: Root, name: str, dataset: Dataset | None) -> list[str]
     """A dataset's data file and exports, as far as they are there."""
     data = project.data_dir / dataset.file_name if dataset is not None and dataset.file_name else None
     found = [project.shown(data)] if data is not None and data.exists() else []
-    return found + exports_of(project, name)
+    return found + Exported(project).of(name)
 
 
 def adopt(project: Root, only: Iterable[str] | None = None, *, dry_run: bool = False) -> Plan:

@@ -11,7 +11,7 @@ from dsreg.errors import RegistryError
 from dsreg.files import read_regular
 from dsreg.info import INFO_LIMIT, read_info
 from dsreg.jsonedit import canonical
-from dsreg.lock import Digests, Known, lock_bytes, read_lock
+from dsreg.lock import Digests, Known, lock_bytes, read_known
 from dsreg.model import Dataset, DatasetRecord, Notice
 from dsreg.project import LOCK_FILE, Root, inside
 from dsreg.registry import find_toml, load_all, look_up, read
@@ -39,7 +39,7 @@ def plan(
     wish = wish or Wish()
     data = read_regular(project.info_path, limit=INFO_LIMIT)
     info = read_info(project)
-    state, digests = read_lock(project), Digests(project)
+    state, digests = read_known(project), Digests(project)
     code = functools.cache(lambda: all_code(project.root))
     draft = Draft(Plan(project), state, info, data, dict(info.value), digests, accept, force, code)
     draft.plan.notices += [*draft.state.notices, *_duplicates(draft)]

@@ -12,7 +12,7 @@ import pytest
 from dsreg.descriptors import CONSUMERS
 from dsreg.formats import built_in, templates_dir
 from dsreg.llamafactory.predict import predict
-from dsreg.lock import exports_of
+from dsreg.exported import Exported
 from dsreg.project import open_project
 from tests.descriptors.cases import (
     ALPACA,
@@ -193,7 +193,7 @@ def test_where_they_stand(export: Export, tmp_path: Path) -> None:
     assert report.descriptors == [tmp_path / "mine_benchmax_env.py"]
     assert 'FILES = {"train": "mine.jsonl", "eval": "eval.jsonl"}' in report.descriptors[0].read_text()
     assert report.as_json()["descriptors"] == [str(report.descriptors[0])]
-    assert exports_of(open_project(tmp_path), "d") == [
+    assert Exported(open_project(tmp_path)).of("d") == [
         "exports/benchmax/d/benchmax_env.py",
         "exports/benchmax/d/train.jsonl",
         "mine.jsonl",

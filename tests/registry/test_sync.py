@@ -11,7 +11,8 @@ import pytest
 
 from dsreg import derived
 from dsreg.errors import ConflictError, DataFileError, NotFoundError, OutputError, RegistryError, UsageError
-from dsreg.lock import exports_of, read_lock, record_exports, wrote_export
+from dsreg.exported import Exported
+from dsreg.lock import read_lock
 from dsreg.model import Dataset
 from dsreg.project import Root, open_project
 from dsreg.registry import load
@@ -437,14 +438,29 @@ def test_exports_are_remembered_and_stay(project: Root) -> None:
     path = project.root / "exports/kto/a.jsonl"
     path.parent.mkdir(parents=True)
     path.write_text("{}")
-    assert not wrote_export(project, path)
-    record_exports(project, {path: ("a", "kto")})
-    assert wrote_export(project, path)
+    assert not Exported(project).wrote(path)
+    with Exported(project) as exported:
+        exported.add(path, "a", "kto")
+    assert Exported(project).wrote(path)
     rename_dataset(project, "a", "c")
-    assert exports_of(project, "c") == ["exports/kto/a.jsonl"]
+    assert Exported(project).of("c") == ["exports/kto/a.jsonl"]
     assert remove_dataset(project, "c").kept == ["data/a.json", "exports/kto/a.jsonl"]
     path.write_text("changed")
-    assert not wrote_export(project, path)
+    assert not Exported(project).wrote(path)
+
+
+def test_exports_before_a_failure_stand_in_the_lock(project: Root) -> None:
+    path = project.root / "exports/kto/a.jsonl"
+    path.parent.mkdir(parents=True)
+    exported = Exported(project)
+    with pytest.raises(KeyboardInterrupt), exported:
+        exported.note(path, b"{}")
+        path.write_text("{}")
+        exported.add(path, "a", "kto")
+        assert Exported(project).wrote(path)  # known before the lock says so: the process may be killed here
+        raise KeyboardInterrupt
+    assert read_lock(project).lock.exports["exports/kto/a.jsonl"].dataset == "a"
+    assert Exported(project).wrote(path)
 
 
 def test_init_makes_an_empty_project(tmp_path: Path) -> None:
