@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from typing import Any
 
+from dsreg.manifest import TextRead, TextWrite
 from dsreg.rowcode.turns import turn_roles
 from dsreg.runner import Conversion
 
@@ -45,7 +45,8 @@ class Layout:
     tags: Tags | None
     turn_answers: bool
     parts: tuple[str, ...]
-    write: dict[str, Any]
+    read: TextRead
+    write: TextWrite
     row_note: str
 
     @property
@@ -62,20 +63,19 @@ class Layout:
 def find_layout(conversion: Conversion) -> Layout | None:
     """The text-only layout of a conversion; None where its formats, tasks or options have none."""
     steps = conversion.steps
-    read = conversion.source.format.manifest.text.get("read")
-    write = conversion.target.manifest.text.get("write")
+    read, write = conversion.source.format.manifest.text.read, conversion.target.manifest.text.write
     if read is None or write is None or steps.skip or steps.strip or not plain_options(conversion, write):
         return None
     answers = ANSWERS.get(steps.target.task)
-    style = str(steps.target.options.get("style")) if write.get("style") else steps.target.task
-    if answers is None or style not in write or steps.adapt is not None:
+    style = str(steps.target.options.get("style")) if write.style else steps.target.task
+    if answers is None or style not in write.rows or steps.adapt is not None:
         return None
     return make_layout(conversion, read, write, answers, style)
 
 
-def plain_options(conversion: Conversion, write: dict[str, Any]) -> bool:
+def plain_options(conversion: Conversion, write: TextWrite) -> bool:
     """Whether the options that could change a row of texts have their defaults."""
-    free = {*write.get("any_option", ()), *(("style",) if write.get("style") else ())}
+    free = {*write.any_option, *(("style",) if write.style else ())}
     options = conversion.steps.target.options
     declared = conversion.target.manifest.options
     if options.get("tools_key") or options.get("extra_keys"):
@@ -88,29 +88,28 @@ def plain_options(conversion: Conversion, write: dict[str, Any]) -> bool:
 
 
 def make_layout(
-    conversion: Conversion, read: dict[str, Any], write: dict[str, Any], answers: tuple[str, ...], style: str
+    conversion: Conversion, read: TextRead, write: TextWrite, answers: tuple[str, ...], style: str
 ) -> Layout | None:
     """The layout, if the columns are there and every name stands for one thing."""
     c = conversion.steps.source
     tags = None
-    if "turns" in read:
-        tags = find_tags(read.get("tags") or c.tags)
+    if read.turns:
+        tags = find_tags(read.tags or c.tags)
         if tags is None:
             return None
     in_turns = tags is not None and answers == ("answer",)
-    names: dict[str, str] = {key: read[key] for key in ("system", "pairs", "turns", "label", "text") if key in read}
-    names.update({key: read[key] for key in answers if key in read})
-    if "label" in names and c.task != "kto":
+    names = {key: getattr(read, key) for key in ("system", "pairs", "turns", "label", "text", *answers)}
+    if c.task != "kto":
         del names["label"]
     columns = {key: c.columns[name] for key, name in names.items() if name in c.columns}
-    user = tuple(c.columns[name] for name in read.get("user", ()) if name in c.columns)
+    user = tuple(c.columns[name] for name in read.user if name in c.columns)
     if (not in_turns and not columns.keys() >= set(answers)) or len(c.used) != len(c.columns):
         return None
     if "text" not in answers and not user and tags is None:
         return None
-    parts = tuple(SLOT.split(expand(write[style], write, tags is not None, conversion.steps.target.task)))
-    note = write.get("row_note", {}).get(style, "")
-    return Layout(c.task, columns, user, answers, tags, read.get("answers") == "turns", parts, write, note)
+    parts = tuple(SLOT.split(expand(write, style, tags is not None, conversion.steps.target.task)))
+    note = write.row_note.get(style, "")
+    return Layout(c.task, columns, user, answers, tags, read.answers == "turns", parts, read, write, note)
 
 
 def find_tags(tags: dict[str, str]) -> Tags | None:
@@ -122,11 +121,12 @@ def find_tags(tags: dict[str, str]) -> Tags | None:
     return Tags(tags["role_tag"], tags["content_tag"], roles["user"], roles["assistant"], roles["system"], others)
 
 
-def expand(skeleton: str, write: dict[str, Any], has_turns: bool, task: str) -> str:
+def expand(write: TextWrite, style: str, has_turns: bool, task: str) -> str:
     """The skeleton with the turns of a row of columns laid out: earlier ones, the user's, and the answer's if any."""
-    if has_turns or "user" not in write:
+    skeleton = write.rows[style]
+    if has_turns or not write.user:
         return skeleton
-    user = "<earlier>" + write["user"].replace("<text>", "<user>")
-    answer = "," + write["assistant"].replace("<text>", "<answer>")
+    user = "<earlier>" + write.user.replace("<text>", "<user>")
+    answer = "," + write.assistant.replace("<text>", "<answer>")
     in_turns = "<answer>" not in skeleton and task in ("sft", "kto")
     return skeleton.replace("<turns>", user + (answer if in_turns else "")).replace("<context>", user)

@@ -99,7 +99,7 @@ def make_plan(conversion: Conversion, extras: Iterable[str]) -> Plan | None:
     """The plan of a conversion whose data has these further columns; None where it has no text-only layout."""
     layout = find_layout(conversion)
     extras = [key for key in extras if key not in conversion.steps.source.used]
-    if layout is None or (extras and not layout.write.get("extras", True)):
+    if layout is None or (extras and not layout.write.extras):
         return None
     build = _Build(conversion, layout)
     try:
@@ -134,7 +134,7 @@ def make_plan(conversion: Conversion, extras: Iterable[str]) -> Plan | None:
         row_type,
         {column.key: (str(column.name), column.default) for column in build.columns},
         build.names["convert"],
-        [*searches, *([reserved_search()] if layout.write.get("reserved") else [])],
+        [*searches, *([reserved_search()] if layout.write.reserved else [])],
         min(map(size, [*(column.key for column in build.columns), *conversion.steps.source.extras])) + 3,
         code,
     )
@@ -181,7 +181,7 @@ def _texts(build: _Build, turn_type: Any) -> dict[str, Any]:
 def _others(build: _Build) -> dict[str, Any]:
     """Mapped columns that are no texts: a row that uses one goes the portable way."""
     taken = {column.key for column in build.columns}
-    empty = build.conversion.source.format.manifest.text["read"].get("empty", ())
+    empty = build.layout.read.empty
     others = []
     for name, key in build.conversion.steps.source.columns.items():
         if key not in taken:
@@ -194,8 +194,8 @@ def _extras(build: _Build, keys: Iterable[str]) -> dict[str, Any]:
     steps, manifest = build.conversion.steps, build.conversion.target.manifest
     carried = manifest.extra == "carried"
     names = steps.source.extras
-    write, read = build.layout.write, build.conversion.source.format.manifest.text["read"]
-    own = {*re.findall(r'"(\w+)":', "".join(build.layout.parts)), *write.get("avoid", ()), *read.get("avoid", ())}
+    avoid = build.layout.read.avoid
+    own = {*re.findall(r'"(\w+)":', "".join(build.layout.parts)), *avoid}
     wanted = list(dict.fromkeys(keys))[:MAX_EXTRAS]
     labels = [names.get(key, key) for key in wanted]
     extras = [
@@ -203,7 +203,7 @@ def _extras(build: _Build, keys: Iterable[str]) -> dict[str, Any]:
             key,
             extra=True,
             label=label,
-            avoid=label in own or label in manifest.named or key in read.get("avoid", ()) or labels.count(label) > 1,
+            avoid=label in own or label in manifest.named or key in avoid or labels.count(label) > 1,
         )
         for key, label in zip(wanted, labels, strict=True)
     ]
@@ -219,8 +219,8 @@ def _shape(build: _Build) -> dict[str, Any]:
     in_turns = layout.answer_in_turns
     pop = in_turns and "turns" not in slots
     multi = bool(slots & {"turns", "context", "pairs", "earlier"}) and "multi_turn" not in steps.unheld
-    multi = multi and layout.write.get("earlier", True)
-    not_blank = bool(layout.write.get("not_blank"))
+    multi = multi and layout.write.earlier
+    not_blank = layout.write.not_blank
     return {
         "has_system": "system" in slots and "system" not in steps.unheld,
         "not_blank": not_blank,
@@ -230,8 +230,8 @@ def _shape(build: _Build) -> dict[str, Any]:
         "user_slot": "user" in slots,
         "by_value": "pairs" in slots,
         "compare": steps.target.task == "preference",
-        "system_note": layout.write.get("system_note", ""),
-        "system_may_be_empty": layout.write.get("no_system") == '""',
+        "system_note": layout.write.system_note,
+        "system_may_be_empty": layout.write.no_system == '""',
     }
 
 
@@ -302,12 +302,12 @@ def _constants(build: _Build, values: dict[str, Any]) -> None:
     """The namespace of the code."""
     layout, write = build.layout, build.layout.write
     tags = layout.tags
-    user = write.get("user", "<text>").encode().split(b"<text>")
-    assistant = write.get("assistant", "<text>").encode().split(b"<text>")
+    user = (write.user or "<text>").encode().split(b"<text>")
+    assistant = (write.assistant or "<text>").encode().split(b"<text>")
     pair = [user[0], user[1] + b"," + assistant[0], assistant[1]]
     if values["by_value"]:
-        pair = re.split(b"<[a-z]+>", write["pair"].encode())
-    system = write.get("system", "<text>").encode().split(b"<text>")
+        pair = re.split(b"<[a-z]+>", write.pair.encode())
+    system = (write.system or "<text>").encode().split(b"<text>")
     frames = Frames(pair, user[-1])
     build.names.update(
         ABSENT=ABSENT,
@@ -319,7 +319,7 @@ def _constants(build: _Build, values: dict[str, Any]) -> None:
         NULL_ONLY=frozenset([b"null"]),
         SMALL=frozenset([b"true", b"false", b"null"]),
         ESCAPE=b"\\",
-        NO_SYSTEM=write.get("no_system", "").encode(),
+        NO_SYSTEM=write.no_system.encode(),
         SYSTEM_START=system[0],
         SYSTEM_END=system[-1],
         OPEN=b"{",
@@ -335,7 +335,7 @@ def _keys_of_texts(layout: Layout, values: dict[str, Any]) -> tuple[list[str], s
     """The keys in a row whose values are texts, and those of them that may be empty."""
     write = layout.write
     skeleton = "".join(f"<{part}>" if i % 2 else part for i, part in enumerate(layout.parts))
-    pieces = [skeleton, *(write.get(name, "") for name in ("user", "assistant", "system"))]
+    pieces = [skeleton, write.user, write.assistant, write.system]
     keys = [key for piece in pieces for key in re.findall(r'"(\w+)":<(?!label)', piece)]
     empty = re.findall(r'"(\w+)":<system>', skeleton) if values["system_may_be_empty"] else []
     return list(dict.fromkeys(keys)), set(empty)

@@ -75,9 +75,8 @@ def decide_early(conversion: Conversion) -> Notes | None:
 
     Text-only rows are alike for it, and the others are shown to it while they are written. Raises what `decide` does.
     """
-    if not conversion.target.manifest.text.get("write", {}).get("style"):
-        return None
-    if not must_survey(conversion):
+    write = conversion.target.manifest.text.write
+    if write is None or not write.style or not must_survey(conversion):
         return None
     return survey_rows(conversion, (value for _, value in stream_rows(conversion.source, PEEK_ROWS)))
 
@@ -97,7 +96,7 @@ def run_fast(
     hold: what was written does not count then.
     """
     target = conversion.steps.target
-    if "read" not in conversion.source.format.manifest.text or "write" not in conversion.target.manifest.text:
+    if conversion.source.format.manifest.text.read is None or conversion.target.manifest.text.write is None:
         return None
     before = dict(target.options)
     notes = decide_early(conversion) if early else None

@@ -43,7 +43,7 @@ def run_quick(
 
     Raises what `run` does, and with `early` Mistaken when what was decided by the first rows does not hold.
     """
-    if conversion.target.manifest.text:
+    if conversion.target.manifest.text.write is not None:
         from dsreg.fast import run_fast
 
         tally = run_fast(conversion, output, reject, early=early, jobs=jobs)

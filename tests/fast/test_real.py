@@ -16,7 +16,7 @@ from dsreg.runner import Choices, make_conversion
 from dsreg.source import Source
 
 ROOT = Path(__file__).parents[2]
-TARGETS = [id for id, format in built_in().items() if "write" in format.manifest.text]
+TARGETS = [id for id, format in built_in().items() if format.manifest.text.write is not None]
 
 
 def outcome(source: Source, target: str, output: Path, *, fast: bool) -> Any:

@@ -159,7 +159,7 @@ def change(random: Random, kind: Kind, row: Row) -> None:
 def targets(kind: Kind) -> Iterator[tuple[str, str | None, dict[str, Any]]]:
     """All targets with a text-only core that rows of this kind can become, with the choices to make."""
     for target in built_in().values():
-        if "write" not in target.manifest.text:
+        if target.manifest.text.write is None:
             continue
         for way in ways(kind.task, target):
             for take in [step.take or None for step in way.steps] or [None]:
