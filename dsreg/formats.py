@@ -113,19 +113,15 @@ def read_manifest(folder: Path) -> Manifest:
 @functools.lru_cache(maxsize=256)
 def _manifest(data: bytes, where: str) -> Manifest:
     """What the bytes of a format.toml say: kept, since those of a project are asked for with every dataset."""
-    from pydantic import ValidationError
-
     from dsreg.manifest import Manifest
+    from dsreg.model import validate
     from dsreg.project import parse_toml
 
     try:
-        return Manifest.model_validate(parse_toml(data, where)[0])
+        values, text = parse_toml(data, where)
+        return validate(Manifest, values, where=where, text=text)
     except RecursionError:
         raise RegistryError("nested too deeply", where=where) from None
-    except ValidationError as error:
-        first = error.errors()[0]
-        place = ".".join(str(part) for part in first["loc"])
-        raise RegistryError(f"{place}: {first['msg']}", where=where) from None
 
 
 @functools.cache

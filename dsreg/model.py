@@ -197,6 +197,8 @@ def _sentence(kind: str, key: str, message: str, found: Any) -> str:
     """What is wrong with a value, in the words of the file rather than of the checker."""
     if kind == "missing":
         return f"`{key}` is missing"
+    if kind == "extra_forbidden":
+        return f"there is no key `{key}`"
     shown = repr(found)
     shown = shown if len(shown) <= 60 else shown[:60] + "…"
     if kind in _EXPECTED:

@@ -43,6 +43,26 @@ def test_a_broken_format_is_found_out(dsreg: Dsreg, project: Path, part: str) ->
     assert part in [result["name"] for result in json.loads(done.out) if result["outcome"] == "failed"]
 
 
+MISTAKES = [
+    ('title = "', 'titel = "', "`title` is missing"),
+    ('title = "', 'title = 3 # "', ":1: `title` must be text, not 3"),
+    ("[text.write]", "[text.write]\nblank = true", "there is no key `text.write.blank`"),
+    ("[text.read]\ntext", "[text.read]\ntexts", "there is no key `text.read.texts`"),
+]
+
+
+@pytest.mark.parametrize(("old", "new", "said"), MISTAKES)
+def test_a_mistake_in_a_manifest_is_named(dsreg: Dsreg, project: Path, old: str, new: str, said: str) -> None:
+    dsreg("formats", "new", "mine", "--like", "pretrain")
+    path = project / "templates/formats/mine/format.toml"
+    text = path.read_text("utf-8")
+    assert old in text
+    path.write_text(text.replace(old, new, 1), "utf-8")
+    done = dsreg("formats", "list")
+    assert done.code == 2
+    assert "templates/formats/mine/format.toml:" in done.err and said in done.err
+
+
 def test_list_is_for_programs_too(dsreg: Dsreg) -> None:
     found = json.loads(dsreg("formats", "list", "--json").out)
     assert {"id", "reads", "writes", "tasks", "supports", "title", "for"} <= found[0].keys()
