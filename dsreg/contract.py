@@ -7,7 +7,9 @@ import shutil
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from itertools import zip_longest
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
@@ -54,6 +56,7 @@ def run_contract(format: Format) -> Iterator[Result]:
         ("rows of other formats", check_others),
         ("hostile rows", check_hostile),
         ("generated script agrees", check_script),
+        ("[text] agrees", check_text),
     ]
     for name, check in parts:
         try:
@@ -222,7 +225,7 @@ def check_hostile(format: Format) -> str:
 def check_script(format: Format) -> str:
     """The standalone converter writes what export writes, with the format as source and as target."""
     done = []
-    for source, target in partners(format):
+    for source, target in partners(format, fits_script):
         with tempfile.TemporaryDirectory(prefix="dsreg-") as name:
             compare_script(source, target, Path(name))
         done.append(f"{source.id} to {target.id}")
@@ -250,19 +253,69 @@ def compare_script(source: Format, target: Format, folder: Path) -> None:
         raise Broken(f"{source.id} to {target.id}: the script and export wrote different rows")
 
 
-def partners(format: Format) -> list[tuple[Format, Format]]:
-    """A pair with the format as source and one with it as target, where no step between tasks is needed."""
+def check_text(format: Format) -> str:
+    """Rows of text alone become the same by the `[text]` tables as by reader and writer."""
+    done = []
+    for source, target in partners(format, fits_text):
+        rows = [*source.examples(), *(rewritten(source) if source.writes else ())]
+        for keys in dict.fromkeys(frozenset(row) for row in rows):
+            with tempfile.TemporaryDirectory(prefix="dsreg-") as name:
+                compare_ways(source, target, [row for row in rows if row.keys() == keys], Path(name))
+        done.append(f"{source.id} to {target.id}")
+    return ", ".join(done) or "there are none, or no other format to pair them with"
+
+
+def rewritten(format: Format) -> Iterator[dict[str, Any]]:
+    """The examples of other formats, as this one writes them."""
+    for _, row, conversion in samples_of_others(format):
+        with suppress(RowError, SetAside):
+            for sample in read_samples(row, conversion.steps):
+                yield format.writer.write_row(sample, conversion.steps.target)
+
+
+def compare_ways(source: Format, target: Format, rows: list[dict[str, Any]], folder: Path) -> None:
+    """Convert rows both ways in a folder; raises Broken when what is written differs."""
+    data, made = folder / "data.jsonl", []
+    if not becomes(source, rows[0], target):
+        return
+    data.write_text("".join(f"{json.dumps(row)}\n" for row in rows), "utf-8")
+    for fast in (True, False):
+        conversion = make_conversion(source_for(source, rows[0], data), target, Choices())
+        output = folder / f"{fast}.jsonl"
+        with suppress(EmptyExport):
+            export(conversion, output, container="jsonl", skip_invalid=True, fast=fast)
+        made.append(rows_of(output) if output.exists() else [])
+    if made[0] != made[1]:
+        one, other = next(filter(lambda pair: pair[0] != pair[1], zip_longest(*made)))
+        shown = f"{json.dumps(one)[:200]} or {json.dumps(other)[:200]}"
+        raise Broken(f"{source.id} to {target.id}: [text] and the row code differ: {shown}")
+
+
+def partners(format: Format, fits: Callable[[Format, Format], bool]) -> list[tuple[Format, Format]]:
+    """A pair with the format as source and one with it as target, if any fit."""
     others = [*(other for other in built_in().values() if other.id != format.id), format]
     as_source = next(((format, other) for other in others if fits(format, other)), None)
     as_target = next(((other, format) for other in others if fits(other, format)), None)
     return list(dict.fromkeys(pair for pair in (as_source, as_target) if pair is not None))
 
 
-def fits(source: Format, target: Format) -> bool:
+def fits_script(source: Format, target: Format) -> bool:
     """Whether the source's first example becomes the target as it is, row by row."""
     if not source.reads or not target.writes or hasattr(target.writer, "survey"):
         return False
-    found = ways(source_for(source, source.examples()[0]).task, target)
+    return becomes(source, source.examples()[0], target)
+
+
+def fits_text(source: Format, target: Format) -> bool:
+    """Whether the source's first example becomes the target as it is, and both have `[text]` tables."""
+    if source.manifest.text.read is None or target.manifest.text.write is None:
+        return False
+    return becomes(source, source.examples()[0], target)
+
+
+def becomes(source: Format, row: dict[str, Any], target: Format) -> bool:
+    """Whether a row becomes the target without a step between tasks."""
+    found = ways(source_for(source, row).task, target)
     return bool(found) and not found[0].steps
 
 
@@ -300,6 +353,7 @@ def untested_features(format: Format) -> list[str]:
 def copy_format(project: Root, id: str, like: str, *, dry_run: bool = False) -> list[Path]:
     """Copy a format's folder into the project's templates/formats under a new id; returns the files.
 
+    Its `[text]` tables, the last of the manifest, stay behind: they say what reader and writer do, which will change.
     Raises UsageError for an id that is taken or no plain name, OutputError where it cannot be written.
     """
     if not id.isascii() or not id.replace("-", "").isalnum() or id != id.lower() or stem_of(id) != id:
@@ -315,6 +369,6 @@ def copy_format(project: Root, id: str, like: str, *, dry_run: bool = False) -> 
     if not dry_run:
         make_dirs(folder)
         for file in files:
-            atomic_write(folder / file.name, file.read_bytes())
+            atomic_write(folder / file.name, file.read_bytes().partition(b"\n[text.")[0].rstrip(b"\n") + b"\n")
             shutil.copymode(file, folder / file.name)
     return [folder / file.name for file in files]

@@ -18,7 +18,7 @@ from tests.cli.conftest import Dsreg
 def test_every_format_holds_its_contract(id: str) -> None:
     results = list(run_contract(built_in()[id]))
     assert not [result for result in results if result.outcome == "failed"]
-    assert len([result for result in results if result.outcome == "ok"]) == 6
+    assert len([result for result in results if result.outcome == "ok"]) == 7
 
 
 BREAKS = {
@@ -43,11 +43,23 @@ def test_a_broken_format_is_found_out(dsreg: Dsreg, project: Path, part: str) ->
     assert part in [result["name"] for result in json.loads(done.out) if result["outcome"] == "failed"]
 
 
+def test_tables_that_say_something_else_than_the_code_are_found_out(dsreg: Dsreg, project: Path) -> None:
+    dsreg("formats", "new", "mine", "--like", "sagemaker-sft")
+    manifest = project / "templates/formats/mine/format.toml"
+    assert "[text" not in manifest.read_text("utf-8")
+    code = manifest.read_text("utf-8")
+    for user, answer, outcome in (("prompt", "completion", "ok"), ("completion", "prompt", "failed")):
+        read = f'[text.read]\nuser = ["{user}"]\nanswer = "{answer}"\n'
+        write = """[text.write.rows]\nsft = '{"prompt":<user>,"completion":<answer>}'\n"""
+        manifest.write_text(f"{code}\n{read}\n{write}", "utf-8")
+        results = json.loads(dsreg("formats", "test", "mine", "--json").out)
+        assert {result["outcome"] for result in results if result["name"] == "[text] agrees"} == {outcome}
+
+
 MISTAKES = [
     ('title = "', 'titel = "', "`title` is missing"),
     ('title = "', 'title = 3 # "', ":1: `title` must be text, not 3"),
-    ("[text.write]", "[text.write]\nblank = true", "there is no key `text.write.blank`"),
-    ("[text.read]\ntext", "[text.read]\ntexts", "there is no key `text.read.texts`"),
+    ("[columns]", "[text.read]\ntexts = 1\n[columns]", "there is no key `text.read.texts`"),
 ]
 
 
