@@ -18,18 +18,16 @@ CONVERSE_FEATURES = {
 }
 
 
-def observe_features(row: dict[str, Any], number: int, notes: Any) -> None:
-    """Note the optional parts that a row uses."""
+def observe_features(row: dict[str, Any], number: int, notes: Any) -> set[str]:
+    """Note the optional parts that a row uses; returns them."""
     notes.see("nova row", number)
-    found = set()
-    for turn in row["messages"]:
-        for block in turn.get("content", ()):
-            if "text" not in block:
-                found.update(block)
+    found = {kind for turn in row["messages"] for block in turn.get("content", ()) for kind in block}
+    found.discard("text")
     if "system" in row:
         found.add("system")
     for kind in found:
         notes.see(f"nova {kind}", number)
+    return found
 
 
 def mixed_features(notes: Any) -> Iterator[tuple[str, str]]:

@@ -37,6 +37,14 @@ def is_doubtful(text: str) -> bool:
     )
 
 
+def any_doubtful(texts: list[Any]) -> bool:
+    """Whether one of the texts may hold a reserved word: one look at all of them. Parts are no text, and doubtful."""
+    try:
+        return is_doubtful("\n".join(texts))
+    except TypeError:
+        return True
+
+
 def checked_text(text: str, path: str, c: Constants) -> str:
     """The text if Nova takes it; raises RowError DS303 for empty text and DS304 for a reserved word."""
     if is_doubtful(text):
@@ -53,6 +61,11 @@ def refuse_reserved(text: str, path: str) -> None:
         if word in text:
             at = text.index(word)
             raise RowError("DS304", path, f"the text holds {word!r} at {at}, a word that Nova reserves")
+
+
+def any_blank(texts: list[str]) -> bool:
+    """Whether one of the texts is nothing but white space, or nothing."""
+    return not all(texts) or any(map(str.isspace, texts))
 
 
 def observe_text(text: str, path: str, row: int, notes: Any) -> None:

@@ -8,30 +8,36 @@ from typing import Any
 from dsreg.notes import Advice, Notes
 from dsreg.rowcode.constants import Constants
 from dsreg.rowcode.converse_features import mixed_features, observe_features
-from dsreg.rowcode.nova_text import observe_text, text_advice
+from dsreg.rowcode.converse_media import MEDIA_FORMATS
+from dsreg.rowcode.nova_text import any_blank, any_doubtful, observe_text, text_advice
 
 MOST_ROWS = 20_000
 
 
 def observe(row: dict[str, Any], number: int, notes: Notes, c: Constants) -> None:
     """Note the optional parts of one written row, blank texts, and reserved words in another letter case."""
-    observe_features(row, number, notes)
+    found = observe_features(row, number, notes)
+    if "toolConfig" in row and not found.isdisjoint(MEDIA_FORMATS):
+        notes.see("tools and media", number)
     if "system" in row:
         observe_text(row["system"][0]["text"], "system", number, notes)
-    media = False
+    texts: list[str] = []
+    turns: list[int] = []  # that of each text
     for i, turn in enumerate(row["messages"]):
         for block in turn["content"]:
             if "text" in block:
-                observe_text(block["text"], f"messages[{i}]", number, notes)
-            elif "reasoningContent" in block:
-                observe_text(block["reasoningContent"]["reasoningText"]["text"], f"messages[{i}]", number, notes)
+                texts.append(block["text"])
+                turns.append(i)
             elif "toolResult" in block:
                 for part in block["toolResult"]["content"]:
-                    observe_text(part["text"], f"messages[{i}]", number, notes)
-            elif "toolUse" not in block:
-                media = True
-    if media and "toolConfig" in row:
-        notes.see("tools and media", number)
+                    texts.append(part["text"])
+                    turns.append(i)
+            elif "reasoningContent" in block:
+                texts.append(block["reasoningContent"]["reasoningText"]["text"])
+                turns.append(i)
+    if any_blank(texts) or any_doubtful(texts):
+        for text, i in zip(texts, turns, strict=True):
+            observe_text(text, f"messages[{i}]", number, notes)
 
 
 def advise(notes: Notes, rows: int, c: Constants) -> Iterator[Advice]:

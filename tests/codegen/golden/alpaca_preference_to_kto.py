@@ -179,16 +179,16 @@ def unique_object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     return found
 
 
-# Made once: `json.loads` with these makes a decoder a call.
-STRICT_JSON = json.JSONDecoder(
+# Made once: `json.loads` with these makes a decoder a call. dsreg puts a faster parser of the same results in its place.
+parse_json = json.JSONDecoder(
     parse_constant=refuse_constant, parse_float=finite_number, object_pairs_hook=unique_object
-)
+).decode
 
 
 def load_json(text: str) -> Any:
     """Decode JSON text that stands inside a row; raises ValueError for what could not be written back as it was."""
     try:
-        value = STRICT_JSON.decode(text)
+        value = parse_json(text)
         if "\\ud" in text or "\\uD" in text:  # a lone surrogate can only come from an escape
             json.dumps(value, ensure_ascii=False).encode()
     except RecursionError:
