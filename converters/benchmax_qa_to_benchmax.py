@@ -156,10 +156,12 @@ def unique_object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     return found
 
 
-# Made once: `json.loads` with these makes a decoder a call. dsreg puts a faster parser of the same results in its place.
-parse_json = json.JSONDecoder(
+# Made once: `json.loads` with these makes a decoder a call.
+STRICT_JSON = json.JSONDecoder(
     parse_constant=refuse_constant, parse_float=finite_number, object_pairs_hook=unique_object
-).decode
+)
+# dsreg puts a faster function of the same results in its place.
+parse_json: Callable[[str], Any] = STRICT_JSON.decode
 
 
 def load_json(text: str) -> Any:
@@ -587,7 +589,19 @@ class Steps:
     row must not have are keys of messages, `marks` are those.
     """
 
-    __slots__ = ("adapt", "marks", "read_row", "skip", "source", "strip", "take", "target", "target_id", "unheld", "write_row")
+    __slots__ = (
+        "adapt",
+        "marks",
+        "read_row",
+        "skip",
+        "source",
+        "strip",
+        "take",
+        "target",
+        "target_id",
+        "unheld",
+        "write_row",
+    )
 
     def __init__(
         self,

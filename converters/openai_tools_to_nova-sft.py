@@ -171,10 +171,12 @@ def unique_object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     return found
 
 
-# Made once: `json.loads` with these makes a decoder a call. dsreg puts a faster parser of the same results in its place.
-parse_json = json.JSONDecoder(
+# Made once: `json.loads` with these makes a decoder a call.
+STRICT_JSON = json.JSONDecoder(
     parse_constant=refuse_constant, parse_float=finite_number, object_pairs_hook=unique_object
-).decode
+)
+# dsreg puts a faster function of the same results in its place.
+parse_json: Callable[[str], Any] = STRICT_JSON.decode
 
 
 def load_json(text: str) -> Any:
@@ -694,7 +696,19 @@ class Steps:
     row must not have are keys of messages, `marks` are those.
     """
 
-    __slots__ = ("adapt", "marks", "read_row", "skip", "source", "strip", "take", "target", "target_id", "unheld", "write_row")
+    __slots__ = (
+        "adapt",
+        "marks",
+        "read_row",
+        "skip",
+        "source",
+        "strip",
+        "take",
+        "target",
+        "target_id",
+        "unheld",
+        "write_row",
+    )
 
     def __init__(
         self,
@@ -775,21 +789,13 @@ RESERVED_SQUARE = re.compile(r"\[(?=[eE])")
 
 def is_doubtful(text: str) -> bool:
     """Whether a text may be blank or hold a reserved word in some letter case: all others need no closer look."""
-    return bool(
-        not text
-        or text.isspace()
-        or (":" in text and RESERVED_COLON.search(text))
-        or ("<" in text and RESERVED_ANGLE.search(text))
-        or ("[" in text and RESERVED_SQUARE.search(text))
-    )
-
-
-def any_doubtful(texts: list[Any]) -> bool:
-    """Whether one of the texts may hold a reserved word: one look at all of them. Parts are no text, and doubtful."""
-    try:
-        return is_doubtful("\n".join(texts))
-    except TypeError:
+    if ":" in text and RESERVED_COLON.search(text):
         return True
+    if "<" in text and RESERVED_ANGLE.search(text):
+        return True
+    if "[" in text and RESERVED_SQUARE.search(text):
+        return True
+    return not text or text.isspace()
 
 
 def checked_text(text: str, path: str, c: Constants) -> str:
@@ -872,22 +878,17 @@ def write_tool_use(call: dict[str, Any], path: str) -> dict[str, Any]:
     return {"toolUse": {"toolUseId": call["id"], "name": call["name"], "input": call["arguments"]}}
 
 
-def write_tool_result(
-    message: dict[str, Any], links: list[Link], i: int, c: Constants, *, doubtful: bool
-) -> dict[str, Any]:
-    """A tool's answer as text. A message without an id answers the first call before it that has no answer yet.
-
-    `doubtful` says whether to look at the text.
-    """
-    content, path = message["content"], f"messages[{i}]"
-    if type(content) is str and content and not doubtful:
+def write_tool_result(message: dict[str, Any], links: list[Link], i: int, c: Constants) -> dict[str, Any]:
+    """A tool's answer as text. A message without an id answers the first call before it that has no answer yet."""
+    content = message["content"]
+    if isinstance(content, str):
+        if is_doubtful(content):
+            checked_text(content, f"messages[{i}]", c)
         blocks = [{"text": content}]
-    elif isinstance(content, str):
-        blocks = [{"text": checked_text(content, path, c)}]
     elif all(part["type"] == "text" for part in content):
-        blocks = [{"text": checked_text(part["text"], path, c)} for part in content]
+        blocks = [{"text": checked_text(part["text"], f"messages[{i}]", c)} for part in content]
     else:
-        raise RowError("DS305", path, "a tool's answer can only be text for Nova")
+        raise RowError("DS305", f"messages[{i}]", "a tool's answer can only be text for Nova")
     return {"toolUseId": message.get("tool_call_id") or waiting_call(links), "content": blocks}
 
 
@@ -1005,21 +1006,21 @@ def write_converse_turns(
     turns: list[dict[str, Any]] = []
     media: dict[str, int] = {}
     previous = "assistant"
-    doubtful = any_doubtful([message["content"] for message in messages])
     for i in range(start, len(messages)):
         message = messages[i]
         role = message["role"]
         content = message["content"]
         if role == "tool":
-            result = write_tool_result(message, links, i, c, doubtful=doubtful)
+            result = write_tool_result(message, links, i, c)
             if i > start and messages[i - 1]["role"] == "tool":
                 links.append((len(turns) - 1, result["toolUseId"], None))
                 turns[-1]["content"].append({"toolResult": result})
                 continue
             links.append((len(turns), result["toolUseId"], None))
-            role, blocks = "user", [{"toolResult": result}]
+            role = "user"
+            blocks: list[dict[str, Any]] = [{"toolResult": result}]
         elif len(message) == 2 and type(content) is str:
-            if doubtful or not content:
+            if is_doubtful(content):
                 checked_text(content, f"messages[{i}]", c)
             blocks = [{"text": content}]
         else:

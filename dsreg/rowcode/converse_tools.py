@@ -8,7 +8,7 @@ from typing import Any
 from dsreg.rowcode.columns import as_object
 from dsreg.rowcode.constants import Constants
 from dsreg.rowcode.errors import RowError
-from dsreg.rowcode.nova_text import checked_text
+from dsreg.rowcode.nova_text import checked_text, is_doubtful
 
 # A call or, without a name, a result: the place of its turn, the call's id, and the tool's name.
 Link = tuple[int, str, str | None]
@@ -71,22 +71,17 @@ def write_tool_use(call: dict[str, Any], path: str) -> dict[str, Any]:
     return {"toolUse": {"toolUseId": call["id"], "name": call["name"], "input": call["arguments"]}}
 
 
-def write_tool_result(
-    message: dict[str, Any], links: list[Link], i: int, c: Constants, *, doubtful: bool
-) -> dict[str, Any]:
-    """A tool's answer as text. A message without an id answers the first call before it that has no answer yet.
-
-    `doubtful` says whether to look at the text.
-    """
-    content, path = message["content"], f"messages[{i}]"
-    if type(content) is str and content and not doubtful:
+def write_tool_result(message: dict[str, Any], links: list[Link], i: int, c: Constants) -> dict[str, Any]:
+    """A tool's answer as text. A message without an id answers the first call before it that has no answer yet."""
+    content = message["content"]
+    if isinstance(content, str):
+        if is_doubtful(content):
+            checked_text(content, f"messages[{i}]", c)
         blocks = [{"text": content}]
-    elif isinstance(content, str):
-        blocks = [{"text": checked_text(content, path, c)}]
     elif all(part["type"] == "text" for part in content):
-        blocks = [{"text": checked_text(part["text"], path, c)} for part in content]
+        blocks = [{"text": checked_text(part["text"], f"messages[{i}]", c)} for part in content]
     else:
-        raise RowError("DS305", path, "a tool's answer can only be text for Nova")
+        raise RowError("DS305", f"messages[{i}]", "a tool's answer can only be text for Nova")
     return {"toolUseId": message.get("tool_call_id") or waiting_call(links), "content": blocks}
 
 

@@ -12,7 +12,7 @@ from dsreg.rowcode.constants import Constants
 from dsreg.rowcode.converse_media import check_media_counts, write_media
 from dsreg.rowcode.converse_tools import Link, check_tool_links, write_tool_result, write_tool_use, write_tools_once
 from dsreg.rowcode.errors import RowError
-from dsreg.rowcode.nova_text import any_doubtful, checked_text
+from dsreg.rowcode.nova_text import checked_text, is_doubtful
 
 CONVERSE_VERSION = "bedrock-conversation-2024"
 
@@ -49,21 +49,21 @@ def write_converse_turns(
     turns: list[dict[str, Any]] = []
     media: dict[str, int] = {}
     previous = "assistant"
-    doubtful = any_doubtful([message["content"] for message in messages])
     for i in range(start, len(messages)):
         message = messages[i]
         role = message["role"]
         content = message["content"]
         if role == "tool":
-            result = write_tool_result(message, links, i, c, doubtful=doubtful)
+            result = write_tool_result(message, links, i, c)
             if i > start and messages[i - 1]["role"] == "tool":
                 links.append((len(turns) - 1, result["toolUseId"], None))
                 turns[-1]["content"].append({"toolResult": result})
                 continue
             links.append((len(turns), result["toolUseId"], None))
-            role, blocks = "user", [{"toolResult": result}]
+            role = "user"
+            blocks: list[dict[str, Any]] = [{"toolResult": result}]
         elif len(message) == 2 and type(content) is str:
-            if doubtful or not content:
+            if is_doubtful(content):
                 checked_text(content, f"messages[{i}]", c)
             blocks = [{"text": content}]
         else:

@@ -28,21 +28,13 @@ RESERVED_SQUARE = re.compile(r"\[(?=[eE])")
 
 def is_doubtful(text: str) -> bool:
     """Whether a text may be blank or hold a reserved word in some letter case: all others need no closer look."""
-    return bool(
-        not text
-        or text.isspace()
-        or (":" in text and RESERVED_COLON.search(text))
-        or ("<" in text and RESERVED_ANGLE.search(text))
-        or ("[" in text and RESERVED_SQUARE.search(text))
-    )
-
-
-def any_doubtful(texts: list[Any]) -> bool:
-    """Whether one of the texts may hold a reserved word: one look at all of them. Parts are no text, and doubtful."""
-    try:
-        return is_doubtful("\n".join(texts))
-    except TypeError:
+    if ":" in text and RESERVED_COLON.search(text):
         return True
+    if "<" in text and RESERVED_ANGLE.search(text):
+        return True
+    if "[" in text and RESERVED_SQUARE.search(text):
+        return True
+    return not text or text.isspace()
 
 
 def checked_text(text: str, path: str, c: Constants) -> str:
@@ -61,11 +53,6 @@ def refuse_reserved(text: str, path: str) -> None:
         if word in text:
             at = text.index(word)
             raise RowError("DS304", path, f"the text holds {word!r} at {at}, a word that Nova reserves")
-
-
-def any_blank(texts: list[str]) -> bool:
-    """Whether one of the texts is nothing but white space, or nothing."""
-    return not all(texts) or any(map(str.isspace, texts))
 
 
 def observe_text(text: str, path: str, row: int, notes: Any) -> None:
