@@ -30,6 +30,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 from typing import Any, BinaryIO, NoReturn
 
@@ -187,12 +188,14 @@ def unique_object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 STRICT_JSON = json.JSONDecoder(
     parse_constant=refuse_constant, parse_float=finite_number, object_pairs_hook=unique_object
 )
+# dsreg puts a faster function of the same results in its place.
+parse_json: Callable[[str], Any] = STRICT_JSON.decode
 
 
 def load_json(text: str) -> Any:
     """Decode JSON text that stands inside a row; raises ValueError for what could not be written back as it was."""
     try:
-        value = STRICT_JSON.decode(text)
+        value = parse_json(text)
         if "\\ud" in text or "\\uD" in text:  # a lone surrogate can only come from an escape
             json.dumps(value, ensure_ascii=False).encode()
     except RecursionError:
@@ -337,6 +340,11 @@ def find_features(sample: dict[str, Any]) -> set[str]:
     return found
 
 
+def may_use(sample: dict[str, Any], marks: frozenset[str]) -> bool:
+    """Whether a message of the sample has one of these keys."""
+    return any(not marks.isdisjoint(chain.from_iterable(sample[key])) for key in TURNS if key in sample)
+
+
 def message_features(message: dict[str, Any], found: set[str]) -> None:
     """Add the features of a message that has more than a role and content."""
     calls = message.get("tool_calls")
@@ -446,24 +454,31 @@ def read_turns(value: Any, tags: dict[str, str], path: str) -> list[dict[str, An
     roles = turn_roles(tags)
     messages: list[dict[str, Any]] = []
     for i, turn in enumerate(as_list(value, path)):
-        if type(turn) is not dict:
-            as_object(turn, f"{path}[{i}]")
-        name, text = turn.get(role_tag), turn.get(content_tag)
-        role = roles.get(name) if type(name) is str else None
-        if role is None:
-            known = ", ".join(roles)
-            raise RowError("DS206", f"{path}[{i}].{role_tag}", f"the role {name!r:.40} is not one of the tags: {known}")
+        try:
+            role, text = roles[turn[role_tag]], turn[content_tag]
+        except (KeyError, TypeError):
+            refuse_turn(turn, tags, f"{path}[{i}]")
         if type(text) is not str:
             as_text(text, f"{path}[{i}].{content_tag}")
         if role == "function":
             messages.append(read_function_turn(text, f"{path}[{i}].{content_tag}", i))
         elif role == "tool":
-            messages.extend(read_observation(text, messages))
+            read_observation(text, messages)
         else:
             messages.append({"role": role, "content": text})
         if len(turn) > 2:
             keep_other_keys(turn, tags, messages[-1])
     return messages
+
+
+def refuse_turn(turn: Any, tags: dict[str, str], path: str) -> NoReturn:
+    """Raise the RowError that says why a turn has no role that is known, or no text."""
+    role_tag, content_tag, roles = tags["role_tag"], tags["content_tag"], turn_roles(tags)
+    name = as_object(turn, path).get(role_tag)
+    if not isinstance(name, str) or name not in roles:
+        known = ", ".join(roles)
+        raise RowError("DS206", f"{path}.{role_tag}", f"the role {name!r:.40} is not one of the tags: {known}")
+    raise RowError("DS204", f"{path}.{content_tag}", "expected text, found null")
 
 
 def keep_other_keys(turn: dict[str, Any], tags: dict[str, str], message: dict[str, Any]) -> None:
@@ -519,23 +534,23 @@ def turn_arguments(value: Any, path: str) -> Any:
     return as_object({} if value is None else value, f"{path}.arguments")
 
 
-def read_observation(text: str, before: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """The tool messages of an observation: one, or one a call where a list of as many texts answers parallel calls."""
-    calls = before[-1].get("tool_calls", []) if before else []
+def read_observation(text: str, messages: list[dict[str, Any]]) -> None:
+    """Add an observation: one message, or one a call where a list of as many texts answers parallel calls."""
+    calls = messages[-1].get("tool_calls", ()) if messages else ()
     if len(calls) > 1 and text.startswith("["):
         try:
             texts = load_json(text)
         except ValueError:
             texts = None
         if isinstance(texts, list) and len(texts) == len(calls) and all(isinstance(t, str) for t in texts):
-            return [
-                {"role": "tool", "content": t, "tool_call_id": call["id"], "name": call["name"]}
-                for t, call in zip(texts, calls, strict=True)
-            ]
-    message: dict[str, Any] = {"role": "tool", "content": text}
+            for t, call in zip(texts, calls, strict=True):
+                messages.append({"role": "tool", "content": t, "tool_call_id": call["id"], "name": call["name"]})
+            return
     if calls:
-        message.update(tool_call_id=calls[0]["id"], name=calls[0]["name"])
-    return [message]
+        call = calls[0]
+        messages.append({"role": "tool", "content": text, "tool_call_id": call["id"], "name": call["name"]})
+    else:
+        messages.append({"role": "tool", "content": text})
 
 
 # ------------------------------------------------------------------------------
@@ -668,10 +683,23 @@ class Steps:
     """The functions and constants of one conversion.
 
     `adapt` is the step between tasks or None, `take` the choice it stands for; `unheld` are the features that the
-    target cannot hold, of which rows are set aside (`skip`), freed (`strip`), or rejected.
+    target cannot hold, of which rows are set aside (`skip`), freed (`strip`), or rejected. Where all features that a
+    row must not have are keys of messages, `marks` are those.
     """
 
-    __slots__ = ("adapt", "read_row", "skip", "source", "strip", "take", "target", "target_id", "unheld", "write_row")
+    __slots__ = (
+        "adapt",
+        "marks",
+        "read_row",
+        "skip",
+        "source",
+        "strip",
+        "take",
+        "target",
+        "target_id",
+        "unheld",
+        "write_row",
+    )
 
     def __init__(
         self,
@@ -696,6 +724,8 @@ class Steps:
         self.unheld = unheld
         self.skip = skip
         self.strip = strip
+        asked = unheld | skip
+        self.marks = frozenset(map(STRIP_KEYS.__getitem__, asked)) if asked <= STRIP_KEYS.keys() else None
 
 
 def read_samples(row: Any, s: Steps) -> list[Row]:
@@ -723,6 +753,8 @@ def convert_row(row: Any, s: Steps) -> list[Row]:
 
 def refuse_unheld(sample: Row, s: Steps) -> None:
     """Raise SetAside for a feature that is to be skipped, RowError DS301 for one that the target cannot hold."""
+    if s.marks is not None and not may_use(sample, s.marks):
+        return
     found = find_features(sample)
     if not s.skip.isdisjoint(found):
         raise SetAside(f"--skip {min(found & s.skip)}")

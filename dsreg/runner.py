@@ -16,10 +16,13 @@ from dsreg.rowcode.constants import Constants
 from dsreg.rowcode.errors import RowError
 from dsreg.rowcode.pipeline import SetAside, Steps, read_samples
 from dsreg.rows import BadRow, RowStream, open_rows
+from dsreg.rows.inner import use_orjson
 from dsreg.source import Source
 from dsreg.tasks import FEATURES, STRIPPABLE, Step
 
 Row = dict[str, Any]
+
+use_orjson()
 
 
 class Place(Protocol):

@@ -108,18 +108,46 @@ class Lines:
         return self._blocks.one_by_one(self.text, self._line)
 
 
+class ValueLines:
+    """Rows of JSON Lines that are all left to the portable reader, decoded at once: one on each line of a block."""
+
+    def __init__(self, text: bytes, line: int, values: list[Any]) -> None:
+        self.text = text
+        self.typed: list[Any] = [None] * len(values)
+        self.lines = len(values)
+        self._line = line
+        self._values = values
+
+    def doubtful(self, sizes: list[int], limit: int) -> list[int] | None:
+        """None of them: they are exact."""
+        return []
+
+    def raw(self, i: int) -> bytes:
+        """The bytes of a row."""
+        return split(self.text)[i]
+
+    def value(self, i: int) -> Any:
+        """What the portable reader is to see."""
+        return self._values[i]
+
+    def line(self, i: int) -> int:
+        """The number of a row's line."""
+        return self._line + i
+
+    def exactly(self) -> Rows:
+        """These."""
+        return self
+
+
 class SingleLines:
     """Rows of JSON Lines that were decoded one by one: blank lines are none. `numbers` are those of their lines."""
 
-    def __init__(
-        self, blocks: Blocks, rows: list[bytes], numbers: list[int], typed: list[Any], values: list[Any] | None
-    ) -> None:
+    def __init__(self, blocks: Blocks, rows: list[bytes], numbers: list[int], typed: list[Any]) -> None:
         self.text = b"\n".join(rows)
         self.typed = typed
         self._blocks = blocks
         self._rows = rows
         self._numbers = numbers
-        self._values = values
         self.lines = 0
 
     def doubtful(self, sizes: list[int], limit: int) -> list[int] | None:
@@ -132,7 +160,7 @@ class SingleLines:
 
     def value(self, i: int) -> Any:
         """What the portable reader is to see."""
-        return self._values[i] if self._values is not None else self._blocks.decoder.row_or_bad(self._rows[i])
+        return self._blocks.decoder.row_or_bad(self._rows[i])
 
     def line(self, i: int) -> int:
         """The number of a row's line."""
@@ -246,7 +274,7 @@ class Blocks:
             yield rows
             source.line += rows.lines
 
-    def lines(self, block: bytes, line: int, name: str) -> Lines | SingleLines:
+    def lines(self, block: bytes, line: int, name: str) -> Lines | ValueLines | SingleLines:
         """The rows of a block of whole lines."""
         if not self.portable:
             with suppress(msgspec.DecodeError, UnicodeDecodeError, RecursionError):
@@ -254,18 +282,18 @@ class Blocks:
                 return Lines(self, block, line, self._lines(block))
         if line == 1:
             refuse_other_encoding(block, split(block), name)
+        if self.portable:
+            values = at_once(block)
+            if values is not None and self.decoder.is_exact(block, values):
+                return ValueLines(block, line, values)
         return self.one_by_one(block, line)
 
     def one_by_one(self, block: bytes, line: int) -> SingleLines:
         """The rows of lines of which some are blank, broken, or not of the plan's type."""
         lines = split(block)
-        values: list[Any] | None = None
-        if self.portable:
-            values = at_once(block)
-            values = values if values is not None and self.decoder.is_exact(block, values) else None
         kept = [i for i, raw in enumerate(lines) if raw.strip()]
         rows = [lines[i] for i in kept]
-        made = SingleLines(self, rows, [line + i for i in kept], [self._try(raw) for raw in rows], values)
+        made = SingleLines(self, rows, [line + i for i in kept], [self._try(raw) for raw in rows])
         made.lines = len(lines)
         return made
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from operator import add
 from pathlib import Path
-from typing import Any, NamedTuple, Protocol
+from typing import Any, Protocol
 
 from dsreg.fast.blocks import Blocks, Rows
 from dsreg.fast.plan import Made, Plan, make_plan
@@ -37,8 +37,8 @@ from dsreg.runner import (
     survey_rows,
 )
 
-REST = 7
-"""How many blocks are converted row by row at once after one of which most rows had to be."""
+REST, LONGEST_REST = 7, 31
+"""How many blocks are converted row by row at once after one of which most rows had to be, and after several."""
 
 
 class Output(Protocol):
@@ -52,12 +52,24 @@ class Output(Protocol):
         """Write some rows with the separator between them."""
 
 
-class At(NamedTuple):
-    """Where a row stands."""
+class At:
+    """Where the row of a block stands that is converted: `i` is its place in the block, whose rows follow `before`."""
 
-    path: Path
-    row: int
-    line: int | None
+    def __init__(self, path: Path, rows: Rows, before: int) -> None:
+        self.path = path
+        self.i = 0
+        self._rows = rows
+        self._before = before
+
+    @property
+    def row(self) -> int:
+        """The number of the row in the file, from 1."""
+        return self._before + self.i + 1
+
+    @property
+    def line(self) -> int | None:
+        """The line where the row begins, from 1."""
+        return self._rows.line(self.i)
 
 
 def plan_for(conversion: Conversion) -> Plan | None:
@@ -144,10 +156,10 @@ def run_stretches(run: Run, shares: Shares) -> None:
 
 def run_source(run: Run, source: Source, container: str) -> None:
     """Convert the rows of a file, or of a piece of one."""
-    run.blocks.portable = 0
+    run.blocks.portable = run.rest = 0
     if container == "jsonl":
         for rows in run.blocks.of_lines(source):
-            run.block(source.path, rows, rest=REST)
+            run.block(source.path, rows, rest=True)
     elif container == "json" and source.peek(BLOCK).lstrip(SPACE)[:1] == b"[":
         for rows in run.blocks.of_array(source):
             run.block(source.path, rows)
@@ -170,7 +182,8 @@ class Run:
         source = self.conversion.steps.source
         self.decoder = Decoder({*source.columns.values(), *source.extras})
         self.blocks = Blocks(self.plan.row_type, self.decoder)
-        self.row = 0
+        self.row = self.rest = 0
+        self._name = str(getattr(self.output, "path", ""))
         self._made: list[bytes] = []
         self._rows = 0
         self._convert_row = row_user(self.conversion, self.tally, self._encode, self.reject)
@@ -182,7 +195,8 @@ class Run:
         self._convert_row(place, value)
 
     def _encode(self, row: dict[str, Any]) -> None:
-        self._add(encode(row, str(getattr(self.output, "path", "")), self.tally.written), 1)
+        self._made.append(encode(row, self._name, self.tally.written))
+        self._rows += 1
 
     def _add(self, data: bytes, rows: int) -> None:
         self._made.append(data)
@@ -202,8 +216,8 @@ class Run:
             self.output.write_joined(made, self._rows)
             self._made, self._rows = [], 0
 
-    def block(self, path: Path, rows: Rows, rest: int = 0) -> None:
-        """Convert the rows of one block; after one that is mostly odd, `rest` others go the portable way at once."""
+    def block(self, path: Path, rows: Rows, *, rest: bool = False) -> None:
+        """Convert the rows of one block; with `rest`, some go the portable way at once after one that is mostly odd."""
         rests = self.blocks.portable > 0
         if rests:
             self.blocks.portable -= 1
@@ -214,11 +228,12 @@ class Run:
         left = [] if all(made.rows) else [i for i, row in enumerate(made.rows) if not row]
         if left:
             self._mixed(path, rows, made.rows, left)
-            if not rests and len(left) * 2 > count:
-                self.blocks.portable = rest
         elif count:
             self._add(joined, count)
             self.tally.written += count
+        if rest and not rests:
+            self.rest = min(2 * self.rest + REST, LONGEST_REST) if len(left) * 2 > count else 0
+            self.blocks.portable = self.rest
         self._note(made, number, all_kept=not left)
         self.tally.read = number + count
         self.row += count
@@ -227,13 +242,15 @@ class Run:
     def _mixed(self, path: Path, rows: Rows, made: list[bytes], left: list[int]) -> None:
         """Take the rows of a block of which some are left to the portable way."""
         number, row = self.tally.read, 0
+        at = At(path, rows, self.row)
         for odd in [*left, len(made)]:
             if odd > row:
                 self._add(self._joined(made[row:odd]), odd - row)
                 self.tally.written += odd - row
             if odd < len(made):
                 self.tally.read = number + odd
-                self._use(At(path, self.row + odd + 1, rows.line(odd)), rows.value(odd))
+                at.i = odd
+                self._use(at, rows.value(odd))
             row = odd + 1
 
     def _joined(self, rows: list[bytes]) -> bytes:
@@ -278,10 +295,13 @@ class Run:
 
     def _may_repeat(self, rows: Rows) -> bool:
         """Whether a column may stand twice in one of the rows of a block."""
-        holders = {
-            key: sum([getattr(row, name, default) is not default for row in rows.typed])
-            for key, (name, default) in self.plan.fields.items()
-        }
+
+        def holders(key: str) -> int:
+            if key not in self.plan.fields:
+                return 0
+            name, default = self.plan.fields[key]
+            return sum([getattr(row, name, default) is not default for row in rows.typed])
+
         return has_long_integer(rows.text) or self.decoder.may_repeat_in(rows.text, holders)
 
     def _note(self, made: Made, before: int, *, all_kept: bool) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import json
+from collections.abc import Callable
 from typing import Any
 
 from dsreg.rowcode.constants import Constants
@@ -110,12 +111,14 @@ def unique_object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 STRICT_JSON = json.JSONDecoder(
     parse_constant=refuse_constant, parse_float=finite_number, object_pairs_hook=unique_object
 )
+# dsreg puts a faster function of the same results in its place.
+parse_json: Callable[[str], Any] = STRICT_JSON.decode
 
 
 def load_json(text: str) -> Any:
     """Decode JSON text that stands inside a row; raises ValueError for what could not be written back as it was."""
     try:
-        value = STRICT_JSON.decode(text)
+        value = parse_json(text)
         if "\\ud" in text or "\\uD" in text:  # a lone surrogate can only come from an escape
             json.dumps(value, ensure_ascii=False).encode()
     except RecursionError:

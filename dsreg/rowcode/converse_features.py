@@ -20,15 +20,26 @@ CONVERSE_FEATURES = {
 
 def observe_features(row: dict[str, Any], number: int, notes: Any) -> None:
     """Note the optional parts that a row uses."""
+    note_features(
+        {
+            kind
+            for turn in row["messages"]
+            for block in turn.get("content", ())
+            if "text" not in block
+            for kind in block
+        },
+        row,
+        number,
+        notes,
+    )
+
+
+def note_features(kinds: set[str], row: dict[str, Any], number: int, notes: Any) -> None:
+    """Note the optional parts of a row, whose blocks are of these kinds beside text."""
     notes.see("nova row", number)
-    found = set()
-    for turn in row["messages"]:
-        for block in turn.get("content", ()):
-            if "text" not in block:
-                found.update(block)
     if "system" in row:
-        found.add("system")
-    for kind in found:
+        notes.see("nova system", number)
+    for kind in kinds:
         notes.see(f"nova {kind}", number)
 
 

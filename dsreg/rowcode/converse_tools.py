@@ -2,24 +2,44 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from typing import Any
 
 from dsreg.rowcode.columns import as_object
 from dsreg.rowcode.constants import Constants
 from dsreg.rowcode.errors import RowError
-from dsreg.rowcode.nova_text import checked_text
+from dsreg.rowcode.nova_text import checked_text, is_doubtful
+
+# A call or, without a name, a result: the place of its turn, the call's id, and the tool's name.
+Link = tuple[int, str, str | None]
 
 SPEC_KEYS = frozenset(["type", "name", "description", "parameters", "strict"])
 
 
-def write_tool_config(tools: list[dict[str, Any]]) -> dict[str, Any]:
-    """The toolConfig of function definitions; no two of one name. Raises RowError DS306."""
+# The tools that were written last, by the identity of their list, with what they became.
+TOOLS_WRITTEN: dict[int, tuple[list[dict[str, Any]], dict[str, dict[str, Any]]]] = {}
+
+
+def write_tools_once(tools: list[dict[str, Any]]) -> dict[str, dict[str, Any]]:
+    """The toolSpecs of function definitions by name; many rows share one list, and nothing changes what they share."""
+    known = TOOLS_WRITTEN.get(id(tools))
+    if known is None or known[0] is not tools:
+        if len(TOOLS_WRITTEN) >= 512:
+            TOOLS_WRITTEN.clear()
+        known = TOOLS_WRITTEN[id(tools)] = (tools, write_tool_specs(tools))
+    return known[1]
+
+
+def write_tool_specs(tools: list[dict[str, Any]]) -> dict[str, dict[str, Any]]:
+    """The toolSpecs of function definitions by name; no two of one name. Raises RowError DS306."""
     specs = [write_tool_spec(tool, i) for i, tool in enumerate(tools)]
-    names = [spec["toolSpec"]["name"] for spec in specs]
-    for i, name in enumerate(names):
-        if name in names[:i]:
+    named: dict[str, dict[str, Any]] = {}
+    for i, spec in enumerate(specs):
+        name = spec["toolSpec"]["name"]
+        if name in named:
             raise RowError("DS306", f"tools[{i}].name", f"the tool {name!r:.60} is defined twice")
-    return {"tools": specs}
+        named[name] = spec
+    return named
 
 
 def write_tool_spec(tool: dict[str, Any], place: int) -> dict[str, Any]:
@@ -51,47 +71,43 @@ def write_tool_use(call: dict[str, Any], path: str) -> dict[str, Any]:
     return {"toolUse": {"toolUseId": call["id"], "name": call["name"], "input": call["arguments"]}}
 
 
-def write_tool_result(message: dict[str, Any], turns: list[dict[str, Any]], path: str, c: Constants) -> dict[str, Any]:
+def write_tool_result(message: dict[str, Any], links: list[Link], i: int, c: Constants) -> dict[str, Any]:
     """A tool's answer as text. A message without an id answers the first call before it that has no answer yet."""
     content = message["content"]
     if isinstance(content, str):
-        blocks = [{"text": checked_text(content, path, c)}]
+        if is_doubtful(content):
+            checked_text(content, f"messages[{i}]", c)
+        blocks = [{"text": content}]
     elif all(part["type"] == "text" for part in content):
-        blocks = [{"text": checked_text(part["text"], path, c)} for part in content]
+        blocks = [{"text": checked_text(part["text"], f"messages[{i}]", c)} for part in content]
     else:
-        raise RowError("DS305", path, "a tool's answer can only be text for Nova")
-    return {"toolUseId": message.get("tool_call_id") or waiting_call(turns), "content": blocks}
+        raise RowError("DS305", f"messages[{i}]", "a tool's answer can only be text for Nova")
+    return {"toolUseId": message.get("tool_call_id") or waiting_call(links), "content": blocks}
 
 
-def waiting_call(turns: list[dict[str, Any]]) -> str:
+def waiting_call(links: list[Link]) -> str:
     """The id of the first call that no result names, or ""."""
-    blocks = [block for turn in turns for block in turn["content"]]
-    answered = {block["toolResult"]["toolUseId"] for block in blocks if "toolResult" in block}
-    asked = (block["toolUse"]["toolUseId"] for block in blocks if "toolUse" in block)
-    return next((call_id for call_id in asked if call_id not in answered), "")
+    answered = {call_id for _, call_id, name in links if name is None}
+    return next((call_id for _, call_id, name in links if name is not None and call_id not in answered), "")
 
 
-def check_tool_links(row: dict[str, Any]) -> None:
+def check_tool_links(links: list[Link], names: Collection[str]) -> None:
     """Each call is of a declared tool under an id of its own; each result is of a call that waits for one.
 
     The validators check names only where the row declares tools. Raises RowError DS306.
     """
-    names = {spec["toolSpec"]["name"] for spec in row.get("toolConfig", {}).get("tools", [])}
     seen: set[str] = set()
     waiting: set[str] = set()
-    for i, turn in enumerate(row["messages"]):
-        for block in turn["content"]:
-            if "toolUse" in block:
-                name, call_id = block["toolUse"]["name"], block["toolUse"]["toolUseId"]
-                if names and name not in names:
-                    raise RowError("DS306", f"messages[{i}]", f"the tool {name!r:.60} is called but not defined")
-                if call_id in seen:
-                    raise RowError("DS306", f"messages[{i}]", f"the call id {call_id!r:.60} is used twice")
-                seen.add(call_id)
-                waiting.add(call_id)
-            elif "toolResult" in block:
-                call_id = block["toolResult"]["toolUseId"]
-                if call_id not in waiting:
-                    reason = f"a tool's answer names {call_id!r:.60}, which no open call has"
-                    raise RowError("DS306", f"messages[{i}]", reason)
-                waiting.discard(call_id)
+    for i, call_id, name in links:
+        if name is not None:
+            if names and name not in names:
+                raise RowError("DS306", f"messages[{i}]", f"the tool {name!r:.60} is called but not defined")
+            if call_id in seen:
+                raise RowError("DS306", f"messages[{i}]", f"the call id {call_id!r:.60} is used twice")
+            seen.add(call_id)
+            waiting.add(call_id)
+        elif call_id in waiting:
+            waiting.discard(call_id)
+        else:
+            reason = f"a tool's answer names {call_id!r:.60}, which no open call has"
+            raise RowError("DS306", f"messages[{i}]", reason)

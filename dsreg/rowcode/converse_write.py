@@ -10,9 +10,9 @@ from typing import Any
 
 from dsreg.rowcode.constants import Constants
 from dsreg.rowcode.converse_media import check_media_counts, write_media
-from dsreg.rowcode.converse_tools import check_tool_links, write_tool_config, write_tool_result, write_tool_use
+from dsreg.rowcode.converse_tools import Link, check_tool_links, write_tool_result, write_tool_use, write_tools_once
 from dsreg.rowcode.errors import RowError
-from dsreg.rowcode.nova_text import checked_text
+from dsreg.rowcode.nova_text import checked_text, is_doubtful
 
 CONVERSE_VERSION = "bedrock-conversation-2024"
 
@@ -31,16 +31,21 @@ def write_converse(messages: list[dict[str, Any]], tools: Any, c: Constants) -> 
             raise RowError("DS302", "messages[0].content", "the system prompt is of several texts; Nova takes one")
         if text:
             row["system"] = [{"text": checked_text(text, "messages[0].content", c)}]
+    specs: dict[str, Any] = {}
     if tools:
-        row["toolConfig"] = write_tool_config(tools)
-    row["messages"] = write_converse_turns(messages, start, c)
-    if tools or any("tool_calls" in message or message["role"] == "tool" for message in messages):
-        check_tool_links(row)
+        specs = write_tools_once(tools)
+        row["toolConfig"] = {"tools": [*specs.values()]}
+    links: list[Link] = []
+    row["messages"] = write_converse_turns(messages, start, links, c)
+    if links:
+        check_tool_links(links, specs)
     return row
 
 
-def write_converse_turns(messages: list[dict[str, Any]], start: int, c: Constants) -> list[dict[str, Any]]:
-    """User and assistant turns in strict alternation; tool results make up a user's turn."""
+def write_converse_turns(
+    messages: list[dict[str, Any]], start: int, links: list[Link], c: Constants
+) -> list[dict[str, Any]]:
+    """User and assistant turns in strict alternation; tool results make up a user's turn. Adds calls to `links`."""
     turns: list[dict[str, Any]] = []
     media: dict[str, int] = {}
     previous = "assistant"
@@ -49,15 +54,22 @@ def write_converse_turns(messages: list[dict[str, Any]], start: int, c: Constant
         role = message["role"]
         content = message["content"]
         if role == "tool":
-            block: dict[str, Any] = {"toolResult": write_tool_result(message, turns, f"messages[{i}]", c)}
+            result = write_tool_result(message, links, i, c)
             if i > start and messages[i - 1]["role"] == "tool":
-                turns[-1]["content"].append(block)
+                links.append((len(turns) - 1, result["toolUseId"], None))
+                turns[-1]["content"].append({"toolResult": result})
                 continue
-            role, blocks = "user", [block]
+            links.append((len(turns), result["toolUseId"], None))
+            role = "user"
+            blocks: list[dict[str, Any]] = [{"toolResult": result}]
         elif len(message) == 2 and type(content) is str:
-            blocks = [{"text": checked_text(content, f"messages[{i}]", c)}]
+            if is_doubtful(content):
+                checked_text(content, f"messages[{i}]", c)
+            blocks = [{"text": content}]
         else:
             blocks = write_blocks(message, f"messages[{i}]", media, c)
+            if "tool_calls" in message:
+                links.extend([(len(turns), call["id"], call["name"]) for call in message["tool_calls"]])
         if role == previous or role == "system":
             refuse_order(message["role"], previous, i, start)
         turns.append({"role": role, "content": blocks})

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import chain
 from typing import Any
 
 TURNS = ("messages", "chosen", "rejected", "completion")
@@ -29,6 +30,11 @@ def find_features(sample: dict[str, Any]) -> set[str]:
     if users > 1:
         found.add("multi_turn")
     return found
+
+
+def may_use(sample: dict[str, Any], marks: frozenset[str]) -> bool:
+    """Whether a message of the sample has one of these keys."""
+    return any(not marks.isdisjoint(chain.from_iterable(sample[key])) for key in TURNS if key in sample)
 
 
 def message_features(message: dict[str, Any], found: set[str]) -> None:

@@ -28,13 +28,13 @@ RESERVED_SQUARE = re.compile(r"\[(?=[eE])")
 
 def is_doubtful(text: str) -> bool:
     """Whether a text may be blank or hold a reserved word in some letter case: all others need no closer look."""
-    return bool(
-        not text
-        or text.isspace()
-        or (":" in text and RESERVED_COLON.search(text))
-        or ("<" in text and RESERVED_ANGLE.search(text))
-        or ("[" in text and RESERVED_SQUARE.search(text))
-    )
+    if ":" in text and RESERVED_COLON.search(text):
+        return True
+    if "<" in text and RESERVED_ANGLE.search(text):
+        return True
+    if "[" in text and RESERVED_SQUARE.search(text):
+        return True
+    return not text or text.isspace()
 
 
 def checked_text(text: str, path: str, c: Constants) -> str:

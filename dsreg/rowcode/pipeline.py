@@ -8,7 +8,7 @@ from typing import Any
 from dsreg.rowcode.columns import as_object
 from dsreg.rowcode.constants import Constants
 from dsreg.rowcode.errors import RowError
-from dsreg.rowcode.features import find_features, strip_features
+from dsreg.rowcode.features import STRIP_KEYS, find_features, may_use, strip_features
 
 Row = dict[str, Any]
 
@@ -21,10 +21,23 @@ class Steps:
     """The functions and constants of one conversion.
 
     `adapt` is the step between tasks or None, `take` the choice it stands for; `unheld` are the features that the
-    target cannot hold, of which rows are set aside (`skip`), freed (`strip`), or rejected.
+    target cannot hold, of which rows are set aside (`skip`), freed (`strip`), or rejected. Where all features that a
+    row must not have are keys of messages, `marks` are those.
     """
 
-    __slots__ = ("adapt", "read_row", "skip", "source", "strip", "take", "target", "target_id", "unheld", "write_row")
+    __slots__ = (
+        "adapt",
+        "marks",
+        "read_row",
+        "skip",
+        "source",
+        "strip",
+        "take",
+        "target",
+        "target_id",
+        "unheld",
+        "write_row",
+    )
 
     def __init__(
         self,
@@ -49,6 +62,8 @@ class Steps:
         self.unheld = unheld
         self.skip = skip
         self.strip = strip
+        asked = unheld | skip
+        self.marks = frozenset(map(STRIP_KEYS.__getitem__, asked)) if asked <= STRIP_KEYS.keys() else None
 
 
 def read_samples(row: Any, s: Steps) -> list[Row]:
@@ -76,6 +91,8 @@ def convert_row(row: Any, s: Steps) -> list[Row]:
 
 def refuse_unheld(sample: Row, s: Steps) -> None:
     """Raise SetAside for a feature that is to be skipped, RowError DS301 for one that the target cannot hold."""
+    if s.marks is not None and not may_use(sample, s.marks):
+        return
     found = find_features(sample)
     if not s.skip.isdisjoint(found):
         raise SetAside(f"--skip {min(found & s.skip)}")

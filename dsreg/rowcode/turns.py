@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NoReturn
 
 from dsreg.rowcode.columns import as_list, as_object, as_text, decode_json, load_json
 from dsreg.rowcode.errors import RowError
@@ -38,24 +38,31 @@ def read_turns(value: Any, tags: dict[str, str], path: str) -> list[dict[str, An
     roles = turn_roles(tags)
     messages: list[dict[str, Any]] = []
     for i, turn in enumerate(as_list(value, path)):
-        if type(turn) is not dict:
-            as_object(turn, f"{path}[{i}]")
-        name, text = turn.get(role_tag), turn.get(content_tag)
-        role = roles.get(name) if type(name) is str else None
-        if role is None:
-            known = ", ".join(roles)
-            raise RowError("DS206", f"{path}[{i}].{role_tag}", f"the role {name!r:.40} is not one of the tags: {known}")
+        try:
+            role, text = roles[turn[role_tag]], turn[content_tag]
+        except (KeyError, TypeError):
+            refuse_turn(turn, tags, f"{path}[{i}]")
         if type(text) is not str:
             as_text(text, f"{path}[{i}].{content_tag}")
         if role == "function":
             messages.append(read_function_turn(text, f"{path}[{i}].{content_tag}", i))
         elif role == "tool":
-            messages.extend(read_observation(text, messages))
+            read_observation(text, messages)
         else:
             messages.append({"role": role, "content": text})
         if len(turn) > 2:
             keep_other_keys(turn, tags, messages[-1])
     return messages
+
+
+def refuse_turn(turn: Any, tags: dict[str, str], path: str) -> NoReturn:
+    """Raise the RowError that says why a turn has no role that is known, or no text."""
+    role_tag, content_tag, roles = tags["role_tag"], tags["content_tag"], turn_roles(tags)
+    name = as_object(turn, path).get(role_tag)
+    if not isinstance(name, str) or name not in roles:
+        known = ", ".join(roles)
+        raise RowError("DS206", f"{path}.{role_tag}", f"the role {name!r:.40} is not one of the tags: {known}")
+    raise RowError("DS204", f"{path}.{content_tag}", "expected text, found null")
 
 
 def keep_other_keys(turn: dict[str, Any], tags: dict[str, str], message: dict[str, Any]) -> None:
@@ -111,23 +118,23 @@ def turn_arguments(value: Any, path: str) -> Any:
     return as_object({} if value is None else value, f"{path}.arguments")
 
 
-def read_observation(text: str, before: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """The tool messages of an observation: one, or one a call where a list of as many texts answers parallel calls."""
-    calls = before[-1].get("tool_calls", []) if before else []
+def read_observation(text: str, messages: list[dict[str, Any]]) -> None:
+    """Add an observation: one message, or one a call where a list of as many texts answers parallel calls."""
+    calls = messages[-1].get("tool_calls", ()) if messages else ()
     if len(calls) > 1 and text.startswith("["):
         try:
             texts = load_json(text)
         except ValueError:
             texts = None
         if isinstance(texts, list) and len(texts) == len(calls) and all(isinstance(t, str) for t in texts):
-            return [
-                {"role": "tool", "content": t, "tool_call_id": call["id"], "name": call["name"]}
-                for t, call in zip(texts, calls, strict=True)
-            ]
-    message: dict[str, Any] = {"role": "tool", "content": text}
+            for t, call in zip(texts, calls, strict=True):
+                messages.append({"role": "tool", "content": t, "tool_call_id": call["id"], "name": call["name"]})
+            return
     if calls:
-        message.update(tool_call_id=calls[0]["id"], name=calls[0]["name"])
-    return [message]
+        call = calls[0]
+        messages.append({"role": "tool", "content": text, "tool_call_id": call["id"], "name": call["name"]})
+    else:
+        messages.append({"role": "tool", "content": text})
 
 
 def write_turns(messages: list[dict[str, Any]], path: str) -> tuple[str, list[dict[str, Any]]]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections import Counter
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Sequence
 from typing import Any
 
 import orjson
@@ -78,15 +78,14 @@ class Decoder:
         """Whether the rows that orjson made of a block are all that the block says."""
         if has_long_integer(block):
             return False
-        holders = {key: sum([key in row for row in rows if type(row) is dict]) for key in self.unique}
-        return not self.may_repeat_in(block, holders)
+        return not self.may_repeat_in(block, lambda key: sum([key in row for row in rows if type(row) is dict]))
 
-    def may_repeat_in(self, block: bytes, holders: Mapping[str, int]) -> bool:
-        """Whether a unique key may stand twice in a row of a block, of which that many rows have it."""
+    def may_repeat_in(self, block: bytes, holders: Callable[[str], int]) -> bool:
+        """Whether a unique key may stand twice in a row of a block; `holders` tells how many rows have a key."""
         found = Counter(self._found(block))
         if None in found and _ESCAPED_LETTER.search(block):
             return True
-        return any(found[key] > holders.get(key, 0) for key in self.unique)
+        return any(found[key] > holders(key) for key in self.unique if key in found)
 
     def may_repeat(self, raw: bytes) -> bool:
         """Whether a unique key may stand twice in a row: as a key, at any depth."""

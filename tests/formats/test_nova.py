@@ -520,3 +520,17 @@ def test_no_character_turns_into_one_of_a_reserved_word() -> None:
     alike = {chr(code) for code in range(0x110000) if marks & set(chr(code).lower())}
     assert alike == marks | {mark.upper() for mark in marks} | {"İ"}
     assert "<İ".lower().startswith("<i̇") and not is_doubtful("<İmage>")
+
+
+def test_tools_that_rows_share_are_laid_out_once_and_lists_are_each_rows_own() -> None:
+    writer, c = find_format("nova-sft").writer, constants("nova-sft")
+    tool = {"name": "f", "description": "d", "parameters": {"type": "object"}}
+    shared = [tool]
+    sample = {"task": "sft", "messages": [user("a"), bot("b")], "tools": shared}
+    first, second = writer.write_row(sample, c), writer.write_row(sample, c)
+    assert first == second
+    assert first["toolConfig"]["tools"] is not second["toolConfig"]["tools"]
+    for i in range(1000):  # more lists than are remembered, each of its own
+        row = writer.write_row({**sample, "tools": [{**tool, "name": f"f{i}"}]}, c)
+        assert row["toolConfig"]["tools"][0]["toolSpec"]["name"] == f"f{i}"
+    assert writer.write_row(sample, c) == first

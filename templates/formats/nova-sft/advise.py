@@ -7,30 +7,34 @@ from typing import Any
 
 from dsreg.notes import Advice, Notes
 from dsreg.rowcode.constants import Constants
-from dsreg.rowcode.converse_features import mixed_features, observe_features
-from dsreg.rowcode.nova_text import observe_text, text_advice
+from dsreg.rowcode.converse_features import mixed_features, note_features
+from dsreg.rowcode.converse_media import MEDIA_FORMATS
+from dsreg.rowcode.nova_text import is_doubtful, observe_text, text_advice
 
 MOST_ROWS = 20_000
 
 
 def observe(row: dict[str, Any], number: int, notes: Notes, c: Constants) -> None:
     """Note the optional parts of one written row, blank texts, and reserved words in another letter case."""
-    observe_features(row, number, notes)
+    kinds: set[str] = set()
     if "system" in row:
         observe_text(row["system"][0]["text"], "system", number, notes)
-    media = False
     for i, turn in enumerate(row["messages"]):
         for block in turn["content"]:
             if "text" in block:
-                observe_text(block["text"], f"messages[{i}]", number, notes)
-            elif "reasoningContent" in block:
-                observe_text(block["reasoningContent"]["reasoningText"]["text"], f"messages[{i}]", number, notes)
+                if is_doubtful(block["text"]):
+                    observe_text(block["text"], f"messages[{i}]", number, notes)
             elif "toolResult" in block:
+                kinds.add("toolResult")
                 for part in block["toolResult"]["content"]:
-                    observe_text(part["text"], f"messages[{i}]", number, notes)
-            elif "toolUse" not in block:
-                media = True
-    if media and "toolConfig" in row:
+                    if is_doubtful(part["text"]):
+                        observe_text(part["text"], f"messages[{i}]", number, notes)
+            else:
+                kinds.update(block)
+                if "reasoningContent" in block:
+                    observe_text(block["reasoningContent"]["reasoningText"]["text"], f"messages[{i}]", number, notes)
+    note_features(kinds, row, number, notes)
+    if "toolConfig" in row and not kinds.isdisjoint(MEDIA_FORMATS):
         notes.see("tools and media", number)
 
 

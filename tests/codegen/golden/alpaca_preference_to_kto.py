@@ -27,7 +27,7 @@ import shutil
 import sys
 import tempfile
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -183,12 +183,14 @@ def unique_object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 STRICT_JSON = json.JSONDecoder(
     parse_constant=refuse_constant, parse_float=finite_number, object_pairs_hook=unique_object
 )
+# dsreg puts a faster function of the same results in its place.
+parse_json: Callable[[str], Any] = STRICT_JSON.decode
 
 
 def load_json(text: str) -> Any:
     """Decode JSON text that stands inside a row; raises ValueError for what could not be written back as it was."""
     try:
-        value = STRICT_JSON.decode(text)
+        value = parse_json(text)
         if "\\ud" in text or "\\uD" in text:  # a lone surrogate can only come from an escape
             json.dumps(value, ensure_ascii=False).encode()
     except RecursionError:

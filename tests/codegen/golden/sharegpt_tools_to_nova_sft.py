@@ -28,9 +28,10 @@ import shutil
 import sys
 import tempfile
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 from typing import Any, BinaryIO, NoReturn
 
@@ -198,12 +199,14 @@ def unique_object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 STRICT_JSON = json.JSONDecoder(
     parse_constant=refuse_constant, parse_float=finite_number, object_pairs_hook=unique_object
 )
+# dsreg puts a faster function of the same results in its place.
+parse_json: Callable[[str], Any] = STRICT_JSON.decode
 
 
 def load_json(text: str) -> Any:
     """Decode JSON text that stands inside a row; raises ValueError for what could not be written back as it was."""
     try:
-        value = STRICT_JSON.decode(text)
+        value = parse_json(text)
         if "\\ud" in text or "\\uD" in text:  # a lone surrogate can only come from an escape
             json.dumps(value, ensure_ascii=False).encode()
     except RecursionError:
@@ -331,6 +334,11 @@ def find_features(sample: dict[str, Any]) -> set[str]:
     return found
 
 
+def may_use(sample: dict[str, Any], marks: frozenset[str]) -> bool:
+    """Whether a message of the sample has one of these keys."""
+    return any(not marks.isdisjoint(chain.from_iterable(sample[key])) for key in TURNS if key in sample)
+
+
 def message_features(message: dict[str, Any], found: set[str]) -> None:
     """Add the features of a message that has more than a role and content."""
     calls = message.get("tool_calls")
@@ -440,24 +448,31 @@ def read_turns(value: Any, tags: dict[str, str], path: str) -> list[dict[str, An
     roles = turn_roles(tags)
     messages: list[dict[str, Any]] = []
     for i, turn in enumerate(as_list(value, path)):
-        if type(turn) is not dict:
-            as_object(turn, f"{path}[{i}]")
-        name, text = turn.get(role_tag), turn.get(content_tag)
-        role = roles.get(name) if type(name) is str else None
-        if role is None:
-            known = ", ".join(roles)
-            raise RowError("DS206", f"{path}[{i}].{role_tag}", f"the role {name!r:.40} is not one of the tags: {known}")
+        try:
+            role, text = roles[turn[role_tag]], turn[content_tag]
+        except (KeyError, TypeError):
+            refuse_turn(turn, tags, f"{path}[{i}]")
         if type(text) is not str:
             as_text(text, f"{path}[{i}].{content_tag}")
         if role == "function":
             messages.append(read_function_turn(text, f"{path}[{i}].{content_tag}", i))
         elif role == "tool":
-            messages.extend(read_observation(text, messages))
+            read_observation(text, messages)
         else:
             messages.append({"role": role, "content": text})
         if len(turn) > 2:
             keep_other_keys(turn, tags, messages[-1])
     return messages
+
+
+def refuse_turn(turn: Any, tags: dict[str, str], path: str) -> NoReturn:
+    """Raise the RowError that says why a turn has no role that is known, or no text."""
+    role_tag, content_tag, roles = tags["role_tag"], tags["content_tag"], turn_roles(tags)
+    name = as_object(turn, path).get(role_tag)
+    if not isinstance(name, str) or name not in roles:
+        known = ", ".join(roles)
+        raise RowError("DS206", f"{path}.{role_tag}", f"the role {name!r:.40} is not one of the tags: {known}")
+    raise RowError("DS204", f"{path}.{content_tag}", "expected text, found null")
 
 
 def keep_other_keys(turn: dict[str, Any], tags: dict[str, str], message: dict[str, Any]) -> None:
@@ -513,23 +528,23 @@ def turn_arguments(value: Any, path: str) -> Any:
     return as_object({} if value is None else value, f"{path}.arguments")
 
 
-def read_observation(text: str, before: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """The tool messages of an observation: one, or one a call where a list of as many texts answers parallel calls."""
-    calls = before[-1].get("tool_calls", []) if before else []
+def read_observation(text: str, messages: list[dict[str, Any]]) -> None:
+    """Add an observation: one message, or one a call where a list of as many texts answers parallel calls."""
+    calls = messages[-1].get("tool_calls", ()) if messages else ()
     if len(calls) > 1 and text.startswith("["):
         try:
             texts = load_json(text)
         except ValueError:
             texts = None
         if isinstance(texts, list) and len(texts) == len(calls) and all(isinstance(t, str) for t in texts):
-            return [
-                {"role": "tool", "content": t, "tool_call_id": call["id"], "name": call["name"]}
-                for t, call in zip(texts, calls, strict=True)
-            ]
-    message: dict[str, Any] = {"role": "tool", "content": text}
+            for t, call in zip(texts, calls, strict=True):
+                messages.append({"role": "tool", "content": t, "tool_call_id": call["id"], "name": call["name"]})
+            return
     if calls:
-        message.update(tool_call_id=calls[0]["id"], name=calls[0]["name"])
-    return [message]
+        call = calls[0]
+        messages.append({"role": "tool", "content": text, "tool_call_id": call["id"], "name": call["name"]})
+    else:
+        messages.append({"role": "tool", "content": text})
 
 
 # ------------------------------------------------------------------------------
@@ -662,10 +677,23 @@ class Steps:
     """The functions and constants of one conversion.
 
     `adapt` is the step between tasks or None, `take` the choice it stands for; `unheld` are the features that the
-    target cannot hold, of which rows are set aside (`skip`), freed (`strip`), or rejected.
+    target cannot hold, of which rows are set aside (`skip`), freed (`strip`), or rejected. Where all features that a
+    row must not have are keys of messages, `marks` are those.
     """
 
-    __slots__ = ("adapt", "read_row", "skip", "source", "strip", "take", "target", "target_id", "unheld", "write_row")
+    __slots__ = (
+        "adapt",
+        "marks",
+        "read_row",
+        "skip",
+        "source",
+        "strip",
+        "take",
+        "target",
+        "target_id",
+        "unheld",
+        "write_row",
+    )
 
     def __init__(
         self,
@@ -690,6 +718,8 @@ class Steps:
         self.unheld = unheld
         self.skip = skip
         self.strip = strip
+        asked = unheld | skip
+        self.marks = frozenset(map(STRIP_KEYS.__getitem__, asked)) if asked <= STRIP_KEYS.keys() else None
 
 
 def read_samples(row: Any, s: Steps) -> list[Row]:
@@ -717,12 +747,162 @@ def convert_row(row: Any, s: Steps) -> list[Row]:
 
 def refuse_unheld(sample: Row, s: Steps) -> None:
     """Raise SetAside for a feature that is to be skipped, RowError DS301 for one that the target cannot hold."""
+    if s.marks is not None and not may_use(sample, s.marks):
+        return
     found = find_features(sample)
     if not s.skip.isdisjoint(found):
         raise SetAside(f"--skip {min(found & s.skip)}")
     if not s.unheld.isdisjoint(found):
         feature = min(found & s.unheld)
         raise RowError("DS301", "", f"{s.target_id} cannot hold `{feature}`, which this row uses")
+
+
+# ------------------------------------------------------------------------------
+# Text that Nova takes: not empty, and without the words that its validators reserve.
+
+
+# "Chatbot:" passes, "Bot:" does not.
+RESERVED_WORDS = (
+    *("System:", "SYSTEM:", "User:", "USER:", "Bot:", "BOT:", "Assistant:", "ASSISTANT:", "Thought:"),
+    *("<image>", "<video>", "<unk>", "[EOS]"),
+)
+# What the words have around the one character that is rare in texts, so that few texts are searched for each of them.
+RESERVED_COLON = re.compile(r":(?<=[mrtMRT]:)")
+RESERVED_ANGLE = re.compile(r"<(?=[iuvIUV])")
+RESERVED_SQUARE = re.compile(r"\[(?=[eE])")
+
+
+def is_doubtful(text: str) -> bool:
+    """Whether a text may be blank or hold a reserved word in some letter case: all others need no closer look."""
+    if ":" in text and RESERVED_COLON.search(text):
+        return True
+    if "<" in text and RESERVED_ANGLE.search(text):
+        return True
+    if "[" in text and RESERVED_SQUARE.search(text):
+        return True
+    return not text or text.isspace()
+
+
+def checked_text(text: str, path: str, c: Constants) -> str:
+    """The text if Nova takes it; raises RowError DS303 for empty text and DS304 for a reserved word."""
+    if is_doubtful(text):
+        if not text:
+            raise RowError("DS303", path, "the text is empty")
+        if c.options["reserved"] == "reject":
+            refuse_reserved(text, path)
+    return text
+
+
+def refuse_reserved(text: str, path: str) -> None:
+    """Raise RowError DS304 for a reserved word, with its offset."""
+    for word in RESERVED_WORDS:
+        if word in text:
+            at = text.index(word)
+            raise RowError("DS304", path, f"the text holds {word!r} at {at}, a word that Nova reserves")
+
+
+# ------------------------------------------------------------------------------
+# Function definitions, calls and results in Amazon Bedrock's Converse layout, under Nova's rules.
+
+
+# A call or, without a name, a result: the place of its turn, the call's id, and the tool's name.
+Link = tuple[int, str, str | None]
+SPEC_KEYS = frozenset(["type", "name", "description", "parameters", "strict"])
+# The tools that were written last, by the identity of their list, with what they became.
+TOOLS_WRITTEN: dict[int, tuple[list[dict[str, Any]], dict[str, dict[str, Any]]]] = {}
+
+
+def write_tools_once(tools: list[dict[str, Any]]) -> dict[str, dict[str, Any]]:
+    """The toolSpecs of function definitions by name; many rows share one list, and nothing changes what they share."""
+    known = TOOLS_WRITTEN.get(id(tools))
+    if known is None or known[0] is not tools:
+        if len(TOOLS_WRITTEN) >= 512:
+            TOOLS_WRITTEN.clear()
+        known = TOOLS_WRITTEN[id(tools)] = (tools, write_tool_specs(tools))
+    return known[1]
+
+
+def write_tool_specs(tools: list[dict[str, Any]]) -> dict[str, dict[str, Any]]:
+    """The toolSpecs of function definitions by name; no two of one name. Raises RowError DS306."""
+    specs = [write_tool_spec(tool, i) for i, tool in enumerate(tools)]
+    named: dict[str, dict[str, Any]] = {}
+    for i, spec in enumerate(specs):
+        name = spec["toolSpec"]["name"]
+        if name in named:
+            raise RowError("DS306", f"tools[{i}].name", f"the tool {name!r:.60} is defined twice")
+        named[name] = spec
+    return named
+
+
+def write_tool_spec(tool: dict[str, Any], place: int) -> dict[str, Any]:
+    """A function definition as toolSpec; Nova needs a description and parameters with a type.
+
+    `strict` is left out: it tells OpenAI's API how to sample, and says nothing about the tool.
+    """
+    path = f"tools[{place}]"
+    function = as_object(tool.get("function", tool), path)
+    name, description = function.get("name"), function.get("description")
+    schema = function.get("parameters")
+    if not isinstance(name, str) or not name:
+        raise RowError("DS306", f"{path}.name", "Nova wants a name for each tool")
+    if not isinstance(description, str) or not description:
+        raise RowError("DS306", f"{path}.description", f"Nova wants a description of the tool {name!r:.60}")
+    if not isinstance(schema, dict) or "type" not in schema:
+        raise RowError("DS306", f"{path}.parameters", f"Nova wants parameters with a `type` for the tool {name!r:.60}")
+    if not function.keys() <= SPEC_KEYS:
+        for key in function:
+            if key not in SPEC_KEYS and function[key] is not None:
+                raise RowError("DS306", f"{path}.{key}", f"Nova has no place for {key!r:.40} of the tool {name!r:.60}")
+    return {"toolSpec": {"name": name, "description": description, "inputSchema": {"json": schema}}}
+
+
+def write_tool_use(call: dict[str, Any], path: str) -> dict[str, Any]:
+    """One call as a block; raises RowError DS210 for arguments that are no object."""
+    if not isinstance(call["arguments"], dict):
+        raise RowError("DS210", path, f"the arguments of {call['name']!r:.60} are no JSON object")
+    return {"toolUse": {"toolUseId": call["id"], "name": call["name"], "input": call["arguments"]}}
+
+
+def write_tool_result(message: dict[str, Any], links: list[Link], i: int, c: Constants) -> dict[str, Any]:
+    """A tool's answer as text. A message without an id answers the first call before it that has no answer yet."""
+    content = message["content"]
+    if isinstance(content, str):
+        if is_doubtful(content):
+            checked_text(content, f"messages[{i}]", c)
+        blocks = [{"text": content}]
+    elif all(part["type"] == "text" for part in content):
+        blocks = [{"text": checked_text(part["text"], f"messages[{i}]", c)} for part in content]
+    else:
+        raise RowError("DS305", f"messages[{i}]", "a tool's answer can only be text for Nova")
+    return {"toolUseId": message.get("tool_call_id") or waiting_call(links), "content": blocks}
+
+
+def waiting_call(links: list[Link]) -> str:
+    """The id of the first call that no result names, or ""."""
+    answered = {call_id for _, call_id, name in links if name is None}
+    return next((call_id for _, call_id, name in links if name is not None and call_id not in answered), "")
+
+
+def check_tool_links(links: list[Link], names: Collection[str]) -> None:
+    """Each call is of a declared tool under an id of its own; each result is of a call that waits for one.
+
+    The validators check names only where the row declares tools. Raises RowError DS306.
+    """
+    seen: set[str] = set()
+    waiting: set[str] = set()
+    for i, call_id, name in links:
+        if name is not None:
+            if names and name not in names:
+                raise RowError("DS306", f"messages[{i}]", f"the tool {name!r:.60} is called but not defined")
+            if call_id in seen:
+                raise RowError("DS306", f"messages[{i}]", f"the call id {call_id!r:.60} is used twice")
+            seen.add(call_id)
+            waiting.add(call_id)
+        elif call_id in waiting:
+            waiting.discard(call_id)
+        else:
+            reason = f"a tool's answer names {call_id!r:.60}, which no open call has"
+            raise RowError("DS306", f"messages[{i}]", reason)
 
 
 # ------------------------------------------------------------------------------
@@ -773,142 +953,6 @@ def check_media_counts(media: dict[str, int]) -> None:
 
 
 # ------------------------------------------------------------------------------
-# Text that Nova takes: not empty, and without the words that its validators reserve.
-
-
-# "Chatbot:" passes, "Bot:" does not.
-RESERVED_WORDS = (
-    *("System:", "SYSTEM:", "User:", "USER:", "Bot:", "BOT:", "Assistant:", "ASSISTANT:", "Thought:"),
-    *("<image>", "<video>", "<unk>", "[EOS]"),
-)
-# What the words have around the one character that is rare in texts, so that few texts are searched for each of them.
-RESERVED_COLON = re.compile(r":(?<=[mrtMRT]:)")
-RESERVED_ANGLE = re.compile(r"<(?=[iuvIUV])")
-RESERVED_SQUARE = re.compile(r"\[(?=[eE])")
-
-
-def is_doubtful(text: str) -> bool:
-    """Whether a text may be blank or hold a reserved word in some letter case: all others need no closer look."""
-    return bool(
-        not text
-        or text.isspace()
-        or (":" in text and RESERVED_COLON.search(text))
-        or ("<" in text and RESERVED_ANGLE.search(text))
-        or ("[" in text and RESERVED_SQUARE.search(text))
-    )
-
-
-def checked_text(text: str, path: str, c: Constants) -> str:
-    """The text if Nova takes it; raises RowError DS303 for empty text and DS304 for a reserved word."""
-    if is_doubtful(text):
-        if not text:
-            raise RowError("DS303", path, "the text is empty")
-        if c.options["reserved"] == "reject":
-            refuse_reserved(text, path)
-    return text
-
-
-def refuse_reserved(text: str, path: str) -> None:
-    """Raise RowError DS304 for a reserved word, with its offset."""
-    for word in RESERVED_WORDS:
-        if word in text:
-            at = text.index(word)
-            raise RowError("DS304", path, f"the text holds {word!r} at {at}, a word that Nova reserves")
-
-
-# ------------------------------------------------------------------------------
-# Function definitions, calls and results in Amazon Bedrock's Converse layout, under Nova's rules.
-
-
-SPEC_KEYS = frozenset(["type", "name", "description", "parameters", "strict"])
-
-
-def write_tool_config(tools: list[dict[str, Any]]) -> dict[str, Any]:
-    """The toolConfig of function definitions; no two of one name. Raises RowError DS306."""
-    specs = [write_tool_spec(tool, i) for i, tool in enumerate(tools)]
-    names = [spec["toolSpec"]["name"] for spec in specs]
-    for i, name in enumerate(names):
-        if name in names[:i]:
-            raise RowError("DS306", f"tools[{i}].name", f"the tool {name!r:.60} is defined twice")
-    return {"tools": specs}
-
-
-def write_tool_spec(tool: dict[str, Any], place: int) -> dict[str, Any]:
-    """A function definition as toolSpec; Nova needs a description and parameters with a type.
-
-    `strict` is left out: it tells OpenAI's API how to sample, and says nothing about the tool.
-    """
-    path = f"tools[{place}]"
-    function = as_object(tool.get("function", tool), path)
-    name, description = function.get("name"), function.get("description")
-    schema = function.get("parameters")
-    if not isinstance(name, str) or not name:
-        raise RowError("DS306", f"{path}.name", "Nova wants a name for each tool")
-    if not isinstance(description, str) or not description:
-        raise RowError("DS306", f"{path}.description", f"Nova wants a description of the tool {name!r:.60}")
-    if not isinstance(schema, dict) or "type" not in schema:
-        raise RowError("DS306", f"{path}.parameters", f"Nova wants parameters with a `type` for the tool {name!r:.60}")
-    if not function.keys() <= SPEC_KEYS:
-        for key in function:
-            if key not in SPEC_KEYS and function[key] is not None:
-                raise RowError("DS306", f"{path}.{key}", f"Nova has no place for {key!r:.40} of the tool {name!r:.60}")
-    return {"toolSpec": {"name": name, "description": description, "inputSchema": {"json": schema}}}
-
-
-def write_tool_use(call: dict[str, Any], path: str) -> dict[str, Any]:
-    """One call as a block; raises RowError DS210 for arguments that are no object."""
-    if not isinstance(call["arguments"], dict):
-        raise RowError("DS210", path, f"the arguments of {call['name']!r:.60} are no JSON object")
-    return {"toolUse": {"toolUseId": call["id"], "name": call["name"], "input": call["arguments"]}}
-
-
-def write_tool_result(message: dict[str, Any], turns: list[dict[str, Any]], path: str, c: Constants) -> dict[str, Any]:
-    """A tool's answer as text. A message without an id answers the first call before it that has no answer yet."""
-    content = message["content"]
-    if isinstance(content, str):
-        blocks = [{"text": checked_text(content, path, c)}]
-    elif all(part["type"] == "text" for part in content):
-        blocks = [{"text": checked_text(part["text"], path, c)} for part in content]
-    else:
-        raise RowError("DS305", path, "a tool's answer can only be text for Nova")
-    return {"toolUseId": message.get("tool_call_id") or waiting_call(turns), "content": blocks}
-
-
-def waiting_call(turns: list[dict[str, Any]]) -> str:
-    """The id of the first call that no result names, or ""."""
-    blocks = [block for turn in turns for block in turn["content"]]
-    answered = {block["toolResult"]["toolUseId"] for block in blocks if "toolResult" in block}
-    asked = (block["toolUse"]["toolUseId"] for block in blocks if "toolUse" in block)
-    return next((call_id for call_id in asked if call_id not in answered), "")
-
-
-def check_tool_links(row: dict[str, Any]) -> None:
-    """Each call is of a declared tool under an id of its own; each result is of a call that waits for one.
-
-    The validators check names only where the row declares tools. Raises RowError DS306.
-    """
-    names = {spec["toolSpec"]["name"] for spec in row.get("toolConfig", {}).get("tools", [])}
-    seen: set[str] = set()
-    waiting: set[str] = set()
-    for i, turn in enumerate(row["messages"]):
-        for block in turn["content"]:
-            if "toolUse" in block:
-                name, call_id = block["toolUse"]["name"], block["toolUse"]["toolUseId"]
-                if names and name not in names:
-                    raise RowError("DS306", f"messages[{i}]", f"the tool {name!r:.60} is called but not defined")
-                if call_id in seen:
-                    raise RowError("DS306", f"messages[{i}]", f"the call id {call_id!r:.60} is used twice")
-                seen.add(call_id)
-                waiting.add(call_id)
-            elif "toolResult" in block:
-                call_id = block["toolResult"]["toolUseId"]
-                if call_id not in waiting:
-                    reason = f"a tool's answer names {call_id!r:.60}, which no open call has"
-                    raise RowError("DS306", f"messages[{i}]", reason)
-                waiting.discard(call_id)
-
-
-# ------------------------------------------------------------------------------
 # Messages of content blocks, as Amazon Bedrock's Converse layout has them, written under Nova's rules.
 
 
@@ -929,16 +973,21 @@ def write_converse(messages: list[dict[str, Any]], tools: Any, c: Constants) -> 
             raise RowError("DS302", "messages[0].content", "the system prompt is of several texts; Nova takes one")
         if text:
             row["system"] = [{"text": checked_text(text, "messages[0].content", c)}]
+    specs: dict[str, Any] = {}
     if tools:
-        row["toolConfig"] = write_tool_config(tools)
-    row["messages"] = write_converse_turns(messages, start, c)
-    if tools or any("tool_calls" in message or message["role"] == "tool" for message in messages):
-        check_tool_links(row)
+        specs = write_tools_once(tools)
+        row["toolConfig"] = {"tools": [*specs.values()]}
+    links: list[Link] = []
+    row["messages"] = write_converse_turns(messages, start, links, c)
+    if links:
+        check_tool_links(links, specs)
     return row
 
 
-def write_converse_turns(messages: list[dict[str, Any]], start: int, c: Constants) -> list[dict[str, Any]]:
-    """User and assistant turns in strict alternation; tool results make up a user's turn."""
+def write_converse_turns(
+    messages: list[dict[str, Any]], start: int, links: list[Link], c: Constants
+) -> list[dict[str, Any]]:
+    """User and assistant turns in strict alternation; tool results make up a user's turn. Adds calls to `links`."""
     turns: list[dict[str, Any]] = []
     media: dict[str, int] = {}
     previous = "assistant"
@@ -947,15 +996,22 @@ def write_converse_turns(messages: list[dict[str, Any]], start: int, c: Constant
         role = message["role"]
         content = message["content"]
         if role == "tool":
-            block: dict[str, Any] = {"toolResult": write_tool_result(message, turns, f"messages[{i}]", c)}
+            result = write_tool_result(message, links, i, c)
             if i > start and messages[i - 1]["role"] == "tool":
-                turns[-1]["content"].append(block)
+                links.append((len(turns) - 1, result["toolUseId"], None))
+                turns[-1]["content"].append({"toolResult": result})
                 continue
-            role, blocks = "user", [block]
+            links.append((len(turns), result["toolUseId"], None))
+            role = "user"
+            blocks: list[dict[str, Any]] = [{"toolResult": result}]
         elif len(message) == 2 and type(content) is str:
-            blocks = [{"text": checked_text(content, f"messages[{i}]", c)}]
+            if is_doubtful(content):
+                checked_text(content, f"messages[{i}]", c)
+            blocks = [{"text": content}]
         else:
             blocks = write_blocks(message, f"messages[{i}]", media, c)
+            if "tool_calls" in message:
+                links.extend([(len(turns), call["id"], call["name"]) for call in message["tool_calls"]])
         if role == previous or role == "system":
             refuse_order(message["role"], previous, i, start)
         turns.append({"role": role, "content": blocks})
