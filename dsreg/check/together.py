@@ -6,7 +6,7 @@ import re
 from array import array
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from operator import eq, itemgetter
+from operator import itemgetter
 
 import orjson
 
@@ -14,6 +14,7 @@ from dsreg.advice import LENGTH_ROWS
 from dsreg.check.copies import INDEXED_ROWS, hashes
 from dsreg.llamafactory.columns import Texts, decoded
 from dsreg.notes import Notes
+from dsreg.rows.texts import same_text
 
 _OPENING = itemgetter(slice(0, 2))
 # What a text begins with, in quotes, that strip() might leave nothing of: space, escapes, and lead bytes of Unicode's
@@ -46,12 +47,11 @@ class Observer:
             system, labelled = decoded(texts.system), texts.label is not None
             seen.numbers += hashes(system, texts.contents(), pairs=len(answers) == 2, labelled=labelled)
         if self.stage in ("rm", "dpo") and len(answers) == 2:
-            chosen, rejected = answers
-            both = decoded(chosen), decoded(rejected)
-            _see(notes, "chosen equals rejected", start, [at for at, same in enumerate(map(eq, *both)) if same])
-            for kind, texts_of in zip(("chosen characters", "rejected characters"), both, strict=True):
+            same = [at for at, pair in enumerate(zip(*answers, strict=True)) if same_text(*pair)]
+            _see(notes, "chosen equals rejected", start, same)
+            for kind, column in zip(("chosen characters", "rejected characters"), answers, strict=True):
                 if start < LENGTH_ROWS:
-                    notes.see(kind, start + 1, sum(map(len, texts_of[: LENGTH_ROWS - start])))
+                    notes.see(kind, start + 1, sum(map(len, decoded(column[: LENGTH_ROWS - start]))))
         elif self.stage == "kto" and texts.label is not None:
             for kind, tag in (("desirable", b"true"), ("undesirable", b"false")):
                 if tag in texts.label:

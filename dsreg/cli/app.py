@@ -81,7 +81,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "1")  # looking for some reads what is installed
     try:
         _end_like_interrupted()
-        code = make_app(named_in(arguments))(arguments, prog_name="dsreg", standalone_mode=False)
+        with _WithoutPandas():
+            code = make_app(named_in(arguments))(arguments, prog_name="dsreg", standalone_mode=False)
         sys.stdout.flush()
         if code == 130:  # typer makes an exit code of it
             output.error("interrupted")
@@ -120,6 +121,21 @@ def _end_like_interrupted() -> None:
 
     if threading.current_thread() is threading.main_thread():
         signal.signal(signal.SIGTERM, stop)
+
+
+class _WithoutPandas:
+    """Keeps pyarrow from importing pandas, which takes long, only to ask whether a list is one of its columns."""
+
+    def __enter__(self) -> None:
+        sys.meta_path.insert(0, self)
+
+    def __exit__(self, *_: object) -> None:
+        sys.meta_path.remove(self)
+
+    def find_spec(self, name: str, path: object = None, target: object = None) -> None:
+        """Say that there is no pandas."""
+        if name == "pandas":
+            raise ModuleNotFoundError(name)
 
 
 def _use_utf8() -> None:

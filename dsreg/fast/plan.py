@@ -14,8 +14,9 @@ from dsreg.codegen.literals import Code
 from dsreg.codegen.templating import render_template
 from dsreg.fast.layout import Layout, Tags, find_layout
 from dsreg.fast.reserved import reserved_search
-from dsreg.fast.search import Search, is_text, text_searches
+from dsreg.fast.search import Search, text_searches
 from dsreg.fast.shapes import Frames, Pairs, Shapes
+from dsreg.rows.texts import is_text, same_text
 from dsreg.runner import Conversion
 
 MAX_EXTRAS = 64
@@ -339,12 +340,3 @@ def _keys_of_texts(layout: Layout, values: dict[str, Any]) -> tuple[list[str], s
     keys = [key for piece in pieces for key in re.findall(r'"(\w+)":<(?!label)', piece)]
     empty = re.findall(r'"(\w+)":<system>', skeleton) if values["system_may_be_empty"] else []
     return list(dict.fromkeys(keys)), set(empty)
-
-
-def same_text(one: bytes, other: bytes) -> bool:
-    """Whether two JSON texts say the same; no for what is no text."""
-    a, b = one[:12], other[:12]
-    if a[0] != 34 or b[0] != 34 or (a != b and b"\\" not in a and b"\\" not in b):
-        return False
-    same: bool = orjson.loads(one) == orjson.loads(other)
-    return same

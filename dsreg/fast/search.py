@@ -7,8 +7,6 @@ from bisect import bisect_right
 from collections.abc import Collection, Iterable, Sequence
 from itertools import accumulate
 
-import msgspec
-
 from dsreg.rows.words import find_words
 
 # White space as JSON text can hold it, escaped or not.
@@ -57,9 +55,3 @@ def text_searches(keys: Sequence[str], may_be_empty: Collection[str], *, blank: 
             patterns.append(mark + b"(?!%b)" % good)
         searches.append(Search(words, re.compile(b"|".join(patterns))))
     return searches
-
-
-def is_text(value: msgspec.Raw) -> bool:
-    """Whether a value is a text that is not empty."""
-    text = bytes(value)
-    return text[:1] == b'"' and text != b'""'

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Iterator
 from dataclasses import dataclass, field
 from itertools import accumulate, chain, pairwise
-from operator import add, attrgetter, itemgetter
+from operator import add, attrgetter, itemgetter, sub
 from typing import Any, Literal, NamedTuple
 
 import msgspec
@@ -177,7 +177,8 @@ def read_block(block: bytes, rows: list[Any], names: dict[str, str], shape: Shap
         elif len(heads) > 1:
             sizes.append([cost if value else 0 for value in values])
     texts = _alpaca(rows, columns, shape) if shape.turn is None else _sharegpt(rows, columns, shape, kinds, sizes)
-    _no_key_twice(block, fixed, sizes)
+    keys = [*names, shape.messages or "", *shape.needed, shape.role, shape.content]
+    _no_key_twice(block, fixed, sizes, min(cost_of(key) for key in keys if key) + 1)
     return texts
 
 
@@ -217,18 +218,22 @@ def _judge(name: str, values: list[bytes], heads: set[bytes], shape: Shape) -> N
         raise NotPlain
 
 
-def _no_key_twice(block: bytes, fixed: int, sizes: list[Iterable[int]]) -> None:
-    """Raise NotPlain unless every line is as long as its row takes at least: then there is nothing else in it.
+def _no_key_twice(block: bytes, fixed: int, sizes: list[Iterable[int]], limit: int) -> None:
+    """Raise NotPlain where a row may have a member twice, or a line is not one row.
 
-    Lines with spaces between values are measured without these.
+    A line is about as long as its row takes at least: a member more takes `limit` bytes. Longer lines are measured
+    without the spaces between values. A row that went on in the next line would not end with `}` before one with `{`.
     """
     lines = split(block)
     least = list(map(fixed.__add__, map(sum, zip(*sizes, strict=True))))
     if len(lines) != len(least) or set(map(_FIRST, lines)) != {123} or set(map(_LAST, lines)) != {125}:
         raise NotPlain
-    if list(map(len, lines)) != least:
-        for line, size in zip(lines, least, strict=True):
-            if len(line) != size and len(msgspec.json.format(line, indent=-1)) != size:
+    spare = list(map(sub, map(len, lines), least))
+    if min(spare) < 0:
+        raise NotPlain
+    if max(spare) >= limit:
+        for line, size, more in zip(lines, least, spare, strict=True):
+            if more >= limit and len(msgspec.json.format(line, indent=-1)) != size:
                 raise NotPlain
 
 
