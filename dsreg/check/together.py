@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import re
 from array import array
-from collections.abc import Iterator
 from dataclasses import dataclass, field
-from operator import itemgetter
 
 import orjson
 
@@ -16,9 +14,8 @@ from dsreg.llamafactory.columns import Texts, decoded
 from dsreg.notes import Notes
 from dsreg.rows.texts import same_text
 
-_OPENING = itemgetter(slice(0, 2))
-# What a text begins with, in quotes, that strip() might leave nothing of: space, escapes, and lead bytes of Unicode's
-_MAY_BE_BLANK = frozenset((b'""', b'" ', b'"\\', b'"\xc2', b'"\xe1', b'"\xe2', b'"\xe3'))
+# What follows the quote of a text that strip() might leave nothing of: space, escapes, and lead bytes of Unicode's.
+_MAY_BE_BLANK = frozenset(b'" \\\xc2\xe1\xe2\xe3')
 _SPACE = re.compile(
     rb'"(?:["\x20]|\\[nrtfu]|\xc2[\x85\xa0]|\xe1\x9a\x80|\xe2\x80[\x80-\x8a\xa8\xa9\xaf]|\xe2\x81\x9f|\xe3\x80\x80)'
 )
@@ -56,8 +53,9 @@ class Observer:
             for kind, tag in (("desirable", b"true"), ("undesirable", b"false")):
                 if tag in texts.label:
                     notes.see(kind, start + texts.label.index(tag) + 1, texts.label.count(tag))
-        elif self.stage == "sft" and not _MAY_BE_BLANK.isdisjoint(map(_OPENING, answers[0])):
-            _see(notes, "empty answer", start, list(_blank(answers[0])))
+        elif self.stage == "sft":
+            blank = [at for at, text in enumerate(answers[0]) if text[1] in _MAY_BE_BLANK and _is_blank(text)]
+            _see(notes, "empty answer", start, blank)
         return seen
 
 
@@ -66,8 +64,6 @@ def _see(notes: Notes, kind: str, start: int, places: list[int]) -> None:
         notes.see(kind, start + places[0] + 1, len(places))
 
 
-def _blank(texts: list[bytes]) -> Iterator[int]:
-    """The places of texts that are nothing but space."""
-    for at, text in enumerate(texts):
-        if text[:2] in _MAY_BE_BLANK and _SPACE.match(text) and not orjson.loads(text).strip():
-            yield at
+def _is_blank(text: bytes) -> bool:
+    """Whether a text is nothing but space."""
+    return bool(_SPACE.match(text)) and not orjson.loads(text).strip()

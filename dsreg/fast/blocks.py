@@ -16,7 +16,7 @@ import orjson
 from dsreg.rows.arrays import SPACE, Block, cut_array, first_head
 from dsreg.rows.decode import Decoder
 from dsreg.rows.encoding import refuse_other_encoding
-from dsreg.rows.lines import at_once, check_utf8, split, whole_lines
+from dsreg.rows.lines import at_once, check_utf8, longer_lines, split, whole_lines
 from dsreg.rows.scan import spans
 from dsreg.rows.source import Source
 from dsreg.rows.values import row_value
@@ -61,29 +61,9 @@ class Lines:
         self._sizes: list[int] = []
 
     def doubtful(self, sizes: list[int], limit: int) -> list[int] | None:
-        """Which lines may be that much longer, if every one is a row.
-
-        A line is one row: it begins with `{`, the one before ends with `}`, and there are as many lines as rows. No
-        line end within a row stands between those two.
-        """
-        text, start, found = self.text, 0, []
+        """Which lines are that much longer, if every one is a row."""
         self._sizes = sizes
-        try:
-            for i, size in enumerate(sizes):
-                end = start + size
-                if text[end] != 10 or text[end - 1] != 125 or not size:  # not compact, or not converted
-                    end = text.index(b"\n", start)
-                    sizes[i] = end - start
-                    if sizes[i] < size or text[start:end].rstrip()[-1] != 125:
-                        return None
-                    if sizes[i] >= size + limit:
-                        found.append(i)
-                if text[start] != 123:
-                    return None
-                start = end + 1
-        except (IndexError, ValueError):
-            return None
-        return found if start == len(text) else None
+        return longer_lines(self.text, sizes, limit)
 
     @cached_property
     def _ends(self) -> list[int]:

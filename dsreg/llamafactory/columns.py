@@ -7,14 +7,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator
 from dataclasses import dataclass, field
+from functools import partial, reduce
 from itertools import accumulate, chain, pairwise
-from operator import add, attrgetter, itemgetter, sub
+from operator import add, attrgetter, itemgetter
 from typing import Any, Literal, NamedTuple
 
 import msgspec
 import orjson
 
-from dsreg.rows.lines import split
+from dsreg.rows.lines import longer_lines
 
 from .resolve import Entry
 from .stage import surely_taken
@@ -23,7 +24,7 @@ EMPTY, NULLS = b'""', (b"", b"null")
 _TEXT, _TEXT_OR_NONE = frozenset((b'"',)), frozenset((b'"', b"n", b""))
 _MAY_BE_DATE = frozenset(b"0123456789\\")
 _NO_MEDIA = frozenset((*NULLS, b"[]"))
-_FIRST, _LAST = itemgetter(0), itemgetter(-1)
+_FIRST = itemgetter(0)
 _PAIRS = msgspec.json.Decoder(list[tuple[msgspec.Raw, msgspec.Raw]] | None)
 
 
@@ -222,19 +223,19 @@ def _no_key_twice(block: bytes, fixed: int, sizes: list[Iterable[int]], limit: i
     """Raise NotPlain where a row may have a member twice, or a line is not one row.
 
     A line is about as long as its row takes at least: a member more takes `limit` bytes. Longer lines are measured
-    without the spaces between values. A row that went on in the next line would not end with `}` before one with `{`.
+    without the spaces between values.
     """
-    lines = split(block)
-    least = list(map(fixed.__add__, map(sum, zip(*sizes, strict=True))))
-    if len(lines) != len(least) or set(map(_FIRST, lines)) != {123} or set(map(_LAST, lines)) != {125}:
+    text = block if block.endswith(b"\n") else block + b"\n"
+    least = list(map(fixed.__add__, reduce(partial(map, add), sizes)))
+    lengths = least.copy()
+    longer = longer_lines(text, lengths, limit)
+    if longer is None:
         raise NotPlain
-    spare = list(map(sub, map(len, lines), least))
-    if min(spare) < 0:
-        raise NotPlain
-    if max(spare) >= limit:
-        for line, size, more in zip(lines, least, spare, strict=True):
-            if more >= limit and len(msgspec.json.format(line, indent=-1)) != size:
-                raise NotPlain
+    ends = list(accumulate(lengths)) if longer else []
+    for at in longer:
+        line = text[ends[at] + at - lengths[at] : ends[at] + at]
+        if len(msgspec.json.format(line, indent=-1)) != least[at]:
+            raise NotPlain
 
 
 def _alpaca(rows: list[Any], columns: dict[str, list[bytes]], shape: Shape) -> Texts:
@@ -286,8 +287,10 @@ def _history(columns: dict[str, list[bytes]], shape: Shape) -> list[list[bytes]]
     values = columns.get(shape.history or "")
     if values is None or _heads(values) <= {b"", b"n"}:
         return []
+    found: list[list[bytes]] = [[]] * len(values)
     try:
-        found = [list(map(bytes, chain.from_iterable(_PAIRS.decode(v) or ()))) if v else [] for v in values]
+        for at in [at for at, value in enumerate(values) if value]:
+            found[at] = list(map(bytes, chain.from_iterable(_PAIRS.decode(values[at]) or ())))
     except msgspec.DecodeError:
         raise NotPlain from None
     texts = list(chain.from_iterable(found))

@@ -28,7 +28,7 @@ _SPACED = re.compile(rb'"[ \t]+:')
 _SURROGATE = re.compile(r"\\u[dD][89a-fA-F]")
 
 
-def read_tables(path: Path, prove: Callable[[Path, int, bytes], Any] | None = None) -> Iterator[Any]:
+def read_tables(path: Path, prove: Callable[[Path, int, bytearray], Any] | None = None) -> Iterator[Any]:
     """The Arrow tables that the builder makes of one JSON or JSON Lines file, one per 10 MiB.
 
     What `prove` gives for a chunk, from its place in the file and its bytes, stands for its table unless it is None.
@@ -37,14 +37,13 @@ def read_tables(path: Path, prove: Callable[[Path, int, bytes], Any] | None = No
     block, offset = BLOCK, 0
     with open_bytes(path) as file:
         prove = prove if isinstance(file, io.BufferedReader) else None
-        while chunk := file.read(CHUNK):
-            chunk += file.readline()
-            proven = prove(path, offset, chunk) if prove else None
-            offset += len(chunk)
+        for held in _chunks(file):
+            proven = prove(path, offset, held) if prove else None
+            offset += len(held)
             if proven is not None:
-                chunk = b""  # not held beside the next one
                 yield proven
                 continue
+            chunk = bytes(held)
             refuse_many_keys(chunk.count(b"\n") + 1, _keys(chunk, chunk.count(b"\n") + 1))
             try:
                 table, block = _read_lines(chunk, block)
@@ -52,6 +51,19 @@ def read_tables(path: Path, prove: Callable[[Path, int, bytes], Any] | None = No
                 yield _read_whole(path, err)
                 return
             yield table
+
+
+def _chunks(file: Any) -> Iterator[bytearray]:
+    """What the builder reads at a time, to the end of a line: in one buffer, which takes the next one as well."""
+    buffer = bytearray(CHUNK)
+    while True:
+        with memoryview(buffer)[:CHUNK] as room:
+            size = file.readinto(room)
+        del buffer[size:]
+        if not buffer:
+            return
+        buffer += file.readline()
+        yield buffer
 
 
 def _keys(chunk: bytes, rows: int) -> int:

@@ -26,7 +26,7 @@ from .sampling import draw
 from .sources import Source, find_source, stop
 from .splits import ranges_of
 
-Prove = Callable[[Path, int, bytes, int], Run | None]
+Prove = Callable[[Path, int, bytearray, int], Run | None]
 
 KEEP_BYTES = 16 << 20
 ROWS_AT_ONCE = 1_000
@@ -91,7 +91,7 @@ def _prepare(source: Source, prove: Prove | None) -> _Prepared:
     runs: dict[tuple[Path, int], Run | None] = {}
     rows = 0
 
-    def first(path: Path, offset: int, chunk: bytes) -> Run | None:
+    def first(path: Path, offset: int, chunk: bytearray) -> Run | None:
         known = (path, offset) in runs  # read twice, by a name that is a pattern
         run = prove(path, offset, chunk, rows) if prove is not None and not known else None
         if run is not None and not run.fits(run.schema if schema is None else schema):
@@ -136,7 +136,7 @@ def _prepare(source: Source, prove: Prove | None) -> _Prepared:
 
 
 def _tables(
-    kind: str, files: list[Path], prove: Callable[[Path, int, bytes], Run | None]
+    kind: str, files: list[Path], prove: Callable[[Path, int, bytearray], Run | None]
 ) -> Iterator[tuple[Path, Any]]:
     """The tables or runs of the files, each with its file; raises Stop("load") for what cannot be parsed."""
     for file in files:

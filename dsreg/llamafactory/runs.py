@@ -149,7 +149,7 @@ class Prover:
         )
         self._decode = msgspec.json.Decoder(row).decode_lines
 
-    def prove(self, path: Path, offset: int, chunk: bytes, start: int) -> Run | None:
+    def prove(self, path: Path, offset: int, chunk: bytearray, start: int) -> Run | None:
         """The run that a chunk of whole lines is, whose first row has the number `start`; None if it is none."""
         if not chunk.startswith(b"{") or b"\r" in chunk:
             return None
@@ -168,7 +168,7 @@ class Prover:
             run = Run(path, offset, len(chunk), start, count, types, others, self.shape.mapped)
         except (NotPlain, ValueError, RecursionError, pa.ArrowException):
             return None
-        verdict = self._examine(run.row(chunk[: chunk.find(b"\n") + 1] or chunk))
+        verdict = self._examine(run.row(bytes(chunk[: chunk.find(b"\n") + 1] or chunk)))
         if verdict.status != "ok" or verdict.notes or verdict.aligned is None:
             return None
         if not self._samples:
@@ -254,7 +254,7 @@ def prover_of(
     examine: Callable[[dict[str, Any]], RowVerdict],
     table: Callable[[bytes], Any],
     observe: Observe | None,
-) -> Callable[[Path, int, bytes, int], Run | None] | None:
+) -> Callable[[Path, int, bytearray, int], Run | None] | None:
     """What proves chunks of an entry's files; None where the entry has no rows of plain text, or not all rows."""
     if entry.load_from != "file" or entry.split != "train" or entry.num_samples is not None:
         return None

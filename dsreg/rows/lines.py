@@ -67,6 +67,7 @@ def jsonl_rows(source: Source, decoder: Decoder, place: Place, size: int = BLOCK
 
 
 _SLICE = 1 << 15
+_NEWLINE, _OPEN, _CLOSE = b"\n{}"
 _BLANK = object()
 _MARK = int.from_bytes(os.urandom(6), "big")
 _BETWEEN = b",%d," % _MARK
@@ -119,13 +120,39 @@ def split(block: bytes) -> list[bytes]:
     return lines
 
 
-def cut(text: bytes, size: int = BLOCK) -> Iterator[bytes]:
+def cut(text: bytes | bytearray, size: int = BLOCK) -> Iterator[bytes]:
     """Blocks of whole lines, of about that size, of a text that is in memory."""
     start = 0
     while start < len(text):
         end = text.rfind(b"\n", start, start + size) + 1 or text.find(b"\n", start + size) + 1 or len(text)
-        yield text[start:end]
+        yield bytes(text[start:end])
         start = end
+
+
+def longer_lines(text: bytes, sizes: list[int], limit: int) -> list[int] | None:
+    """Which lines are at least `limit` bytes longer than the rows they hold; None where a line is not one row.
+
+    `sizes` are the bytes that each row takes at least, 0 where nobody knows; they become those of its line. The text
+    ends with a line end, and is as many objects as there are sizes. A line is one of them: it begins with `{` and ends
+    with `}`, between which no line end within an object stands, and there are as many lines as objects.
+    """
+    start, found = 0, []
+    try:
+        for i, size in enumerate(sizes):
+            end = start + size
+            if text[end] != _NEWLINE or text[end - 1] != _CLOSE or not size:  # not compact, or not known
+                end = text.index(b"\n", start)
+                sizes[i] = end - start
+                if sizes[i] < size or text[start:end].rstrip()[-1] != _CLOSE:
+                    return None
+                if sizes[i] >= size + limit:
+                    found.append(i)
+            if text[start] != _OPEN:
+                return None
+            start = end + 1
+    except (IndexError, ValueError):
+        return None
+    return found if start == len(text) else None
 
 
 def check_utf8(block: bytes) -> None:
