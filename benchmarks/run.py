@@ -9,6 +9,7 @@ import argparse
 import json
 import os
 import platform
+import shutil
 import sys
 import tempfile
 from collections.abc import Callable
@@ -67,6 +68,9 @@ ENTRIES: dict[str, dict[str, Any]] = {
 }  # fmt: skip
 """What LlamaFactory's registry says of the data of a job."""
 
+MEMORY = Path("/dev/shm")
+NEEDED = 10 << 30
+"""How many bytes the files take: they are in memory where there is room, so that no disk is measured."""
 FEWER = 2
 """How many rounds are enough for check and growth."""
 SLOW = 10
@@ -188,8 +192,9 @@ def start(asked: argparse.Namespace, folder: Path) -> Table:
     return startup(folder, asked.rounds)
 
 
-def head(rounds: int) -> list[str]:
+def head(rounds: int, data: Path) -> list[str]:
     """Where and with what it was measured."""
+    place = "in memory" if data.is_relative_to(MEMORY) else "on a disk"
     versions, fewer = [], min(rounds, FEWER)
     for package in ("orjson", "duckdb", "polars", "datasets", "convmerge"):
         try:
@@ -201,7 +206,7 @@ def head(rounds: int) -> list[str]:
         "",
         f"`make bench` on {os.cpu_count()} cores, {platform.machine()}, Python {platform.python_version()};"
         f" {', '.join(versions)}.",
-        "Whole processes, from start to end, on the same files in turn; memory is that of the largest process.",
+        f"Whole processes, from start to end, in turn, on the same files {place}; memory: that of the largest process.",
         f"Ratios are of speeds, above 1 is faster: the best of {rounds} runs, of {fewer} for check and growth. Slow",
         "engines run once, on fewer rows, as is said; only what they take for more rows is counted, not their start.",
         "The orjson loop is `dumps(loads(line))`, and converts nothing. The rows of each output are counted, and the",
@@ -238,7 +243,9 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--only", default=",".join([*JOBS, *OTHERS]), help="what to measure")
     parser.add_argument("--growth", default="10000,100000,1000000,5000000", help="row counts for the table of growth")
-    parser.add_argument("--data", type=Path, default=Path(tempfile.gettempdir()) / "dsreg-bench")
+    roomy = MEMORY.is_dir() and shutil.disk_usage(MEMORY).free > NEEDED
+    place = MEMORY if roomy else Path(tempfile.gettempdir())
+    parser.add_argument("--data", type=Path, default=place / "dsreg-bench")
     parser.add_argument("-o", "--output", type=Path, default=HERE / "RESULTS.md")
     asked = parser.parse_args()
     asked.data.mkdir(parents=True, exist_ok=True)
@@ -254,7 +261,7 @@ def main() -> None:
             found, lines = measured(name, asked, folder)
             results |= found
             text += [*lines, ""]
-    asked.output.write_text("\n".join([*head(asked.rounds), *bars.table(results), "", *text]), "utf-8")
+    asked.output.write_text("\n".join([*head(asked.rounds, asked.data), *bars.table(results), "", *text]), "utf-8")
 
 
 if __name__ == "__main__":
