@@ -27,16 +27,16 @@ STOP = -1
 
 
 class Kept:
-    """Keeps the rows of one stretch until their place is known."""
+    """Keeps the rows of one stretch until their place is known: pieces to be written one after the other."""
 
     def __init__(self, separator: bytes, path: str) -> None:
         self.separator = separator
         self.path = path
-        self.parts: list[bytes] = []
+        self.pieces: list[bytes] = []
 
     def write_joined(self, data: bytes, rows: int) -> None:
         """Keep some rows."""
-        self.parts.append(data)
+        self.pieces += (self.separator, data) if self.pieces else (data,)
 
 
 Use = Callable[[Source, Tally, Output, Callable[[Reject], None], Notes | None], None]
@@ -95,7 +95,7 @@ def given(feed: Connection | None) -> Iterator[bytes]:
         yield data
 
 
-def parts(order: Order, first: int, step: int, feed: Iterator[bytes]) -> Iterator[tuple[Part, bytes]]:
+def parts(order: Order, first: int, step: int, feed: Iterator[bytes]) -> Iterator[tuple[Part, list[bytes]]]:
     """What becomes of the stretches of one worker; the first that cannot be converted is the last."""
     try:
         use = stretch_user(order)
@@ -104,39 +104,38 @@ def parts(order: Order, first: int, step: int, feed: Iterator[bytes]) -> Iterato
             first = stretch.source.line
             use(stretch.source, part.tally, output, part.rejects.append, part.early)
             part.lines = stretch.source.line - first if stretch.lines is None else stretch.lines
-            data = order.separator.join(output.parts)
-            part.size = len(data)
-            yield part, data
+            part.size = sum(map(len, output.pieces))
+            yield part, output.pieces
     except (BrokenPipeError, ConnectionResetError, EOFError):
         raise
     except Exception:  # whatever it is: the parent meets it again, and tells about it as if it had worked alone
-        yield Part(Tally(), [], failed=True), b""
+        yield Part(Tally(), [], failed=True), []
 
 
-def send_rows(made: Iterator[tuple[Part, bytes]], pipe: Connection) -> None:
+def send_rows(made: Iterator[tuple[Part, list[bytes]]], pipe: Connection) -> None:
     """Send the rows of each stretch after what became of it."""
-    for part, data in made:
+    for part, pieces in made:
         pipe.send(part)
         if part.failed:
             break
-        pipe.send_bytes(data)
+        pipe.send_bytes(b"".join(pieces))
         if pipe.recv() == STOP:
             break
     pipe.send(Part(Tally(), [], last=True))
 
 
-def write_rows(order: Order, place: Path, made: Iterator[tuple[Part, bytes]], pipe: Connection) -> None:
+def write_rows(order: Order, place: Path, made: Iterator[tuple[Part, list[bytes]]], pipe: Connection) -> None:
     """Write the rows of each stretch where the parent says, one stretch behind."""
     error: OutputError | None = None
     try:
         with place.open("r+b", buffering=0) as file:
-            waiting: bytes | None = None
-            for part, data in made:
+            waiting: list[bytes] | None = None
+            for part, pieces in made:
                 if waiting is not None and not write_at(file.fileno(), waiting, pipe.recv()):
                     waiting = None
                     break
                 pipe.send(part)
-                waiting = None if part.failed else data
+                waiting = None if part.failed else pieces
             if waiting is not None:
                 write_at(file.fileno(), waiting, pipe.recv())
     except (BrokenPipeError, ConnectionResetError):
@@ -146,12 +145,13 @@ def write_rows(order: Order, place: Path, made: Iterator[tuple[Part, bytes]], pi
     pipe.send(Part(Tally(), [], last=True, error=error))
 
 
-def write_at(file: int, data: bytes, at: int) -> bool:
-    """Write bytes at a place; whether to go on."""
+def write_at(file: int, pieces: list[bytes], at: int) -> bool:
+    """Write pieces one after the other, the first at a place; whether to go on."""
     if at == STOP:
         return False
-    view = memoryview(data)
-    while view:
-        done = os.pwrite(file, view, at)
-        view, at = view[done:], at + done
+    for piece in pieces:
+        view = memoryview(piece)
+        while view:
+            done = os.pwrite(file, view, at)
+            view, at = view[done:], at + done
     return True
