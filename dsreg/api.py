@@ -17,6 +17,8 @@ from dsreg.formats import Format, find_format
 from dsreg.project import Root, find_root, inside, open_project
 from dsreg.registered import PEEK_ROWS, container_option, refuse_own, source_of, target_choices
 from dsreg.registry import load, look_up, names
+from dsreg.rowcode.columns import tools_of_text
+from dsreg.rowcode.converse_tools import TOOLS_WRITTEN
 from dsreg.rowcode.pipeline import SetAside, convert_row
 from dsreg.rows import data_files, open_rows
 from dsreg.runner import Choices, Conversion, make_conversion, must_survey, stream_rows, survey_rows
@@ -85,6 +87,7 @@ class RegisteredDataset:
         """Its rows as samples; raises RowError at the first that cannot be read."""
         source = self.source
         for row in self.rows():
+            forget_tools()
             yield source.sample(row)
 
     def conversion(self, target: str, choices: Choices | None = None) -> Conversion:
@@ -194,10 +197,17 @@ def convert(
         head = [*head, *stream]
         survey_rows(conversion, head)
     for row in chain(head, stream):
+        forget_tools()
         try:
             yield from convert_row(row, conversion.steps)
         except SetAside:
             continue
+
+
+def forget_tools() -> None:
+    """Let the next row have tools of its own, not those of rows with the same text: who gets it may change it."""
+    tools_of_text.cache_clear()
+    TOOLS_WRITTEN.clear()
 
 
 def source_from(found: Detection, name: str, files: list[Path], options: Mapping[str, Any] | None = None) -> Source:
